@@ -15,7 +15,7 @@ project = "Unmask"
 author = project_copyright = "The Unmask developers"
 version = release = unmask.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 4  # so that a link to page.md#heading is checked, and works
 
 default_role = "code"  # docstrings write `names` between single backticks

@@ -36,8 +36,6 @@ if TYPE_CHECKING:  # for type checkers, which do not see `__getattr__`
     from unmask.workflows.audit import Audit as Audit
     from unmask.workflows.audit import analyse as analyse
     from unmask.workflows.audit import audit as audit
-    from unmask.workflows.audit_many import AuditedModels as AuditedModels
-    from unmask.workflows.audit_many import audit_many as audit_many
     from unmask.workflows.audit_options import read_config as read_config
     from unmask.workflows.compare import Compared as Compared
     from unmask.workflows.compare import compare as compare
@@ -45,6 +43,8 @@ if TYPE_CHECKING:  # for type checkers, which do not see `__getattr__`
     from unmask.workflows.gate import gate as gate
     from unmask.workflows.model_card import ModelCard as ModelCard
     from unmask.workflows.model_card import card as card
+    from unmask.workflows.ranking import AuditedModels as AuditedModels
+    from unmask.workflows.ranking import audit_many as audit_many
     from unmask.workflows.ranking import ranking as ranking
 
 __version__ = "0.1.0"
@@ -57,12 +57,11 @@ _MODULES = {
     "statistics.permutation": ("Weat", "weat"),
     "studies.study": ("StudyRun", "run_study"),
     "workflows.audit": ("Audit", "analyse", "audit"),
-    "workflows.audit_many": ("AuditedModels", "audit_many"),
     "workflows.audit_options": ("read_config",),
     "workflows.compare": ("Compared", "compare", "load"),
     "workflows.gate": ("gate",),
     "workflows.model_card": ("ModelCard", "card"),
-    "workflows.ranking": ("ranking",),
+    "workflows.ranking": ("AuditedModels", "audit_many", "ranking"),
 }
 """Public names by module, which is imported when one of its names is first used."""
 _HOMES = {name: f"unmask.{module}" for module, names in _MODULES.items() for name in names}

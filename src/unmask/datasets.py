@@ -11,6 +11,7 @@ import os
 import sys
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from unmask import plugins
@@ -45,10 +46,12 @@ class Dataset:
         return list(self.places) or [address.rpartition("/")[2] for address, _ in self.addresses]
 
 
-def read_registry(path: Path) -> dict[str, Dataset]:
-    """Read the datasets of a TOML file, by name."""
+@cache
+def built_in() -> dict[str, Dataset]:
+    """The datasets of `datasets.toml`, by name."""
     datasets = {}
-    for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
+    content = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    for name, entry in tomllib.loads(content).items():
         files, places, address = entry.pop("files", {}), entry.pop("places", {}), entry.pop("address", "")
         datasets[name] = Dataset(
             name,
@@ -59,14 +62,11 @@ def read_registry(path: Path) -> dict[str, Dataset]:
     return datasets
 
 
-DATASETS = read_registry(Path(__file__).with_suffix(".toml"))
-
-
 def find_dataset(name: str) -> Dataset:
     """Find a dataset by name, built-in or of a plug-in."""
-    plugin = plugins.named("data set", name, DATASETS)
+    plugin = plugins.named("data set", name, built_in())
     if plugin is None:
-        return DATASETS[name]
+        return built_in()[name]
     dataset = plugin.load(Dataset)
     if dataset.name != name:
         raise UnmaskError(f"the data set {name!r} of {plugin.source} calls itself {dataset.name!r}; it needs one name")

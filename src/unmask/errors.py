@@ -18,9 +18,9 @@ class Stopped(Exception):  # noqa: N818 - no error: the user asked for it
     """The user stopped a long run (Ctrl-C), and its partial results are stored; the message says where."""
 
 
-def check_choice(value: str, known: Iterable[str], what: str) -> str:
+def check_choice(value: str, valid_names: Iterable[str], what: str) -> str:
     """Return `value` if it is known; else raise an error that names the closest name, or all names."""
-    names = list(known)
+    names = list(valid_names)
     if value in names:
         return value
     close = closest_match(value, names)
@@ -28,9 +28,9 @@ def check_choice(value: str, known: Iterable[str], what: str) -> str:
     raise UnmaskError(f"unknown {what} {value!r}; {hint}")
 
 
-def closest_match(value: str, known: Iterable[str]) -> str | None:
+def closest_match(value: str, valid_names: Iterable[str]) -> str | None:
     """The closest name, if one is similar; upper and lower case are the same."""
-    names = {name.lower(): name for name in known}
+    names = {name.lower(): name for name in valid_names}
     close = get_close_matches(value.lower(), names, n=1)
     return names[close[0]] if close else None
 

@@ -63,7 +63,7 @@ def check_new_path(path: Path) -> None:
     """Never write over what is there, and find out before the work rather than after it."""
     if path.exists():
         raise UnmaskError(f"{path} exists; give another name with --out, or remove it first")
-    parent = next(one for one in path.absolute().parents if one.exists())
+    parent = next(folder for folder in path.absolute().parents if folder.exists())
     if not parent.is_dir():
         raise UnmaskError(f"{parent} is a file, so {path} cannot be made; give another folder with --out")
     if not os.access(parent, os.W_OK | os.X_OK):

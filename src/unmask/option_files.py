@@ -49,13 +49,13 @@ def read_toml(path: Path, options: type[Options]) -> dict[str, Any]:
 def toml_template(parameters: Iterable[Parameter]) -> dict[str, list[tuple[str, str]]]:
     """Options for a file to edit: by panel, the help of each and a line that sets it to its default."""
     panels: dict[str, list[tuple[str, str]]] = {"": []}
-    for one in parameters:
-        default = one.default
-        if one.is_empty_by_default:
-            default = [] if (one.several or one.mapping) and not one.separated else ""
-        elif one.separated:
+    for parameter in parameters:
+        default = parameter.default
+        if parameter.is_empty_by_default:
+            default = [] if (parameter.several or parameter.mapping) and not parameter.separated else ""
+        elif parameter.separated:
             default = ",".join(map(str, default))
-        panels.setdefault(one.panel, []).append((one.help, f"{one.key} = {to_toml(default)}"))
+        panels.setdefault(parameter.panel, []).append((parameter.help, f"{parameter.key} = {to_toml(default)}"))
     return panels
 
 

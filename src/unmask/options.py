@@ -218,10 +218,8 @@ class OptionError(UnmaskError):
     def describe(self, prefix: str) -> str:
         """The error in one line.
 
-        Parameters
-        ----------
-        prefix
-            What stands before the name of the option: `--`, `audit.toml: `, or nothing for Python.
+        Args:
+            prefix: What stands before the name of the option: `--`, `audit.toml: `, or nothing for Python.
         """
         parameter, quoted = self.parameter, prefix.endswith(": ")
         name = parameter.key if prefix else parameter.name
@@ -229,21 +227,17 @@ class OptionError(UnmaskError):
         advice = self.advice or f"give {parameter.expected(quoted=quoted)}"
         if self.missing:
             return f"{label} is missing; {advice}"
-        shown = f"{self.value:g}" if isinstance(self.value, float) else repr(self.value)
-        return f"{label} is {to_toml(self.value) if quoted else shown}; {advice}"
+        value = f"{self.value:g}" if isinstance(self.value, float) else repr(self.value)
+        return f"{label} is {to_toml(self.value) if quoted else value}; {advice}"
 
 
 def option(default: Any = ..., help: str = "", **hints: Any) -> Any:
     """A field of an `Options` class.
 
-    Parameters
-    ----------
-    default
-        The value if none is given. Without it the option is required.
-    help
-        What the option does, in a sentence or two.
-    hints
-        The fields of `Hints`, such as `minimum=1` or `choices=("html", "md")`.
+    Args:
+        default: The value if none is given. Without it the option is required.
+        help: What the option does, in a sentence or two.
+        hints: The fields of `Hints`, such as `minimum=1` or `choices=("html", "md")`.
     """
     Hints(**hints)  # raises an error for an unknown hint
     return Field(default, description=help, json_schema_extra={"option": hints})
@@ -289,12 +283,9 @@ class Options(BaseModel):
     def parse(cls, values: Mapping[str, Any], *, prefix: str = "") -> Self:
         """Validate values by field name.
 
-        Parameters
-        ----------
-        values
-            What was given; defaults supply the rest.
-        prefix
-            What stands before the name of an option in an error: `--`, `audit.toml: `, or nothing for Python.
+        Args:
+            values: What was given; defaults supply the rest.
+            prefix: What stands before the name of an option in an error: `--`, `audit.toml: `, or nothing for Python.
         """
         try:
             return cls(**values)
@@ -321,11 +312,11 @@ class Options(BaseModel):
     @classmethod
     def parameter_named(cls, name: str, what: str = "option") -> Parameter:
         """The option with this field name or key; for an unknown one, the error names the closest."""
-        known = {one.key: one for one in cls.parameters().values()}
+        by_key = {parameter.key: parameter for parameter in cls.parameters().values()}
         key = name.replace("_", "-")
-        if key not in known and name in cls.parameters():
+        if key not in by_key and name in cls.parameters():
             return cls.parameters()[name]
-        return known[check_choice(key, known, what)]
+        return by_key[check_choice(key, by_key, what)]
 
     def part(self, options: type[Part]) -> Part:
         """The options that a base class declares, alone."""
@@ -387,39 +378,42 @@ class EngineOptions(Options):
     @model_validator(mode="after")
     def _check_engine(self) -> Self:
         """Raise an error for options of Ray where it is not used."""
-        given = [name for name in ("address", "cpus", "gpus") if getattr(self, name) != self.parameters()[name].default]
-        if self.engine == "local" and given:
-            raise UnmaskError(f"--{given[0]} is for Ray, and the engine is local; add --engine ray, or leave it out")
+        changed = [
+            name for name in ("address", "cpus", "gpus") if getattr(self, name) != self.parameters()[name].default
+        ]
+        if self.engine == "local" and changed:
+            raise UnmaskError(f"--{changed[0]} is for Ray, and the engine is local; add --engine ray, or leave it out")
         return self
 
 
 def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Show in `help()` the keywords that a function takes as `**options`.
 
-    Parameters
-    ----------
-    options
-        The class that validates them.
-    without
-        Fields that the function sets itself.
+    Args:
+        options: The class that validates them.
+        without: Fields that the function sets itself.
     """
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
-        shown = [one for one in options.parameters().values() if one.name not in without]
-        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters = [parameter for parameter in options.parameters().values() if parameter.name not in without]
+        declared = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         added = [
             inspect.Parameter(
-                one.name,
+                parameter.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if one.required else one.default,
-                annotation=options.model_fields[one.name].annotation,
+                default=inspect.Parameter.empty if parameter.required else parameter.default,
+                annotation=options.model_fields[parameter.name].annotation,
             )
-            for one in shown
-            if one.name not in signature.parameters
+            for parameter in parameters
+            if parameter.name not in signature.parameters
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-        lines = [f"{one.name}\n    {_as_python(one.help)}" for one in shown]
+        function.__signature__ = signature.replace(parameters=[*declared, *added])  # type: ignore[attr-defined]
+        lines = [f"{one.name}\n    {_as_python(one.help)}" for one in parameters]
         head = inspect.cleandoc(function.__doc__ or "")
         function.__doc__ = "\n".join([head, "", "Options", "-------", *lines])
         return function
@@ -435,9 +429,11 @@ def _as_python(help: str) -> str:
 @cache
 def _parameters(options: type[Options]) -> dict[str, Parameter]:
     parameters = [_read_field(name, field) for name, field in options.model_fields.items()]
-    parameters = [replace(one, cli=one.cli and one.name not in options.HIDDEN) for one in parameters]
-    parameters.sort(key=lambda one: (one.last, not one.argument, not one.required))
-    return {one.name: one for one in parameters}
+    parameters = [
+        replace(parameter, cli=parameter.cli and parameter.name not in options.HIDDEN) for parameter in parameters
+    ]
+    parameters.sort(key=lambda parameter: (parameter.last, not parameter.argument, not parameter.required))
+    return {parameter.name: parameter for parameter in parameters}
 
 
 def _read_field(name: str, field: FieldInfo) -> Parameter:
@@ -470,7 +466,7 @@ def _read_field(name: str, field: FieldInfo) -> Parameter:
 
 def _item_type(annotation: Any) -> tuple[Any, bool]:
     """The type of a value, or of each of several, without None."""
-    members = [one for one in get_args(annotation) if one is not NoneType]
+    members = [member for member in get_args(annotation) if member is not NoneType]
     if NoneType in get_args(annotation) and len(members) == 1:
         return _item_type(members[0])
     if get_origin(annotation) is tuple and len(members) == 2 and members[1] is Ellipsis:

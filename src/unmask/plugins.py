@@ -79,16 +79,16 @@ def found(what: What) -> list[Plugin]:
     for entry in entry_points(group=GROUPS[what]):
         package, version = (entry.dist.name, entry.dist.version) if entry.dist else ("of no known name", "")
         plugins.append(Plugin(what, entry.name, package, version, entry))
-    return sorted(plugins, key=lambda one: (one.name, one.package))
+    return sorted(plugins, key=lambda plugin: (plugin.name, plugin.package))
 
 
 def named(what: What, name: str, own: Iterable[str]) -> Plugin | None:
     """The plug-in of a name, or None where the name is ours; an unknown name, or one with two owners, is an error."""
     ours = list(own)
     plugins = found(what)
-    check_choice(name, [*ours, *(one.name for one in plugins)], what)
-    matches = [one for one in plugins if one.name == name]
-    owners = [OURS] * (name in ours) + [one.source for one in matches]
+    check_choice(name, [*ours, *(plugin.name for plugin in plugins)], what)
+    matches = [plugin for plugin in plugins if plugin.name == name]
+    owners = [OURS] * (name in ours) + [plugin.source for plugin in matches]
     if len(owners) > 1:
         raise UnmaskError(f"{' and '.join(owners)} both have a {what} called {name!r}; uninstall {matches[-1].package}")
     return matches[0] if matches else None

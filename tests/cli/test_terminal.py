@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import subprocess
@@ -100,6 +101,12 @@ def test_verbose_says_what_is_loaded_and_where_from(model_folder: Callable[[str]
 
 
 # Tables
+
+
+def test_a_list_of_everything(tmp_path: Path) -> None:
+    shown = _run("list", cwd=tmp_path).stdout
+    assert all(f"\n{name.capitalize()}\n" in shown for name in LISTS)
+    assert list(json.loads(_run("list", "--json", cwd=tmp_path).stdout)) == list(LISTS)
 
 
 def test_a_wide_table_of_a_study_is_shown_in_parts_that_fit() -> None:

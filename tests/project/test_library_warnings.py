@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands import environment
-from unmask.library_warnings import hide_deprecations
+from unmask.steps import hide_deprecations
 
 RUN = """
 import sys

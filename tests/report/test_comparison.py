@@ -76,6 +76,15 @@ def test_a_verdict_is_a_word_and_a_colour(verdict: str) -> None:
     assert verdict in comparison_text(result)
 
 
+def test_the_cost_stands_beside_the_verdict() -> None:
+    heavy = sample_comparison(verdict="improved", cost="At a heavy cost: it no longer knows gender.")
+    result = comparison_result(heavy)
+    assert "improved, at a heavy cost" in comparison_text(result)
+    assert "Improved, at a heavy cost" in seen(render_comparison_page(result))
+    costs = ("", "Masked words are filled in as well as before.", "No measurable cost: masked words are as before.")
+    assert [heavy.model_copy(update={"cost": cost}).short_cost for cost in costs] == ["", "", "no measurable cost"]
+
+
 def test_the_key_figures_are_those_of_the_result() -> None:
     figures = key_figures(comparison_section_blocks(sample_comparison()))
     assert list(figures) == ["Stereotype", "Workforce, r", "Balanced professions, nats"]

@@ -58,9 +58,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Audits of three models, and a comparison."""
     root = tmp_path_factory.mktemp("audits")
     for name, estimate in (("one", 1.5), ("two", -0.3), ("three", 1.45)):
-        storage.save(root / name, _audit(name, estimate), made.sample_items(), {"report.html": "old"})
+        content = storage.Folder(_audit(name, estimate), made.sample_items(), {"report.html": "old"})
+        storage.save(root / name, content)
     result = compared.comparison_result(compared.sample_comparison())
-    storage.save_folder(root / "before-after", storage.Folder(result, {}, {}))
+    storage.save(root / "before-after", storage.Folder(result))
     return root
 
 
@@ -164,7 +165,8 @@ def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agr
 def test_a_ranking_of_nothing_in_common_says_so(
     folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    storage.save(tmp_path / "other", _audit("other", 1.0, corpus="emotions"), made.sample_items(), {})
+    other = _audit("other", 1.0, corpus="emotions")
+    storage.save(tmp_path / "other", storage.Folder(other, made.sample_items()))
     command([folders / "one", tmp_path / "other"], "csv", tmp_path / "none.csv")
     assert (
         (tmp_path / "none.csv").read_text(encoding="utf-8").startswith("measure,language,corpus,protocol,variant,test")
@@ -215,10 +217,15 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
 @pytest.mark.parametrize(
     ("names", "form", "out", "said"),
     [
-        (["nothing"], "html", None, "nothing has no result.json; give a folder that unmask audit has written"),
+        (
+            ["nothing"],
+            "html",
+            None,
+            "nothing has no result.json; give a folder that unmask audit or unmask compare has written",
+        ),
         (["one"], "pdf", None, "format is 'pdf'; choose from: html, md, csv"),
         (["one", "one"], "md", None, "a folder was given twice; give each once"),
-        (["one", "before-after"], "md", None, "before-after is a comparison, and cannot be ranked; give audits"),
+        (["one", "before-after"], "md", None, "before-after is a comparison and cannot be ranked; give audits"),
         (["one"], "md", Path("two"), "two exists; give another name with --out, or remove it first"),
     ],
 )
@@ -262,15 +269,15 @@ def test_ranges_of_ranks_follow_from_intervals() -> None:
 
 
 def test_only_what_is_alike_is_ranked() -> None:
-    def ranked(*audits: AuditResult) -> list[ranking.Ranking]:
+    def ranked(*audits: AuditResult) -> list[ranking.MeasureRanking]:
         return ranking.rankings(audits)
 
     assert ranked(_audit("a", 1.0), _audit("b", 0.5, corpus="emotions")) == []
     (one,) = ranked(_audit("a", 1.0), _audit("a", 2.0, data_hash="other"))
-    assert [place.model for place in one.places] == ["a-2", "a"]
+    assert [model.name for model in one.models] == ["a-2", "a"]
     assert not one.alike
     (bare,) = ranked(_audit("a", 1.0, None), _audit("b", 0.5, None))
-    assert [place.rank for place in bare.places] == ["–", "–"]
+    assert [model.rank for model in bare.models] == ["–", "–"]
     assert bare.sentence == "Without intervals, nothing can be said of how sure this order is."
     (sure,) = ranked(_audit("a", 1.0), _audit("b", 0.1))
     assert sure.sentence.startswith("a is the most biased here")
@@ -278,7 +285,7 @@ def test_only_what_is_alike_is_ranked() -> None:
 
 def test_a_wide_interval_around_zero_is_not_called_the_most_biased() -> None:
     (one,) = ranking.rankings([_audit("wide", 0.5, 5.0), _audit("narrow", 0.05, 0.02)])
-    assert one.places[0].rank == "1"
+    assert one.models[0].rank == "1"
     said = "No single model is clearly the most biased: wide comes first, but its interval includes zero."
     assert one.sentence == said
 
@@ -303,7 +310,7 @@ def _geometry(name: str, stereotype: float | None) -> AuditResult:
 def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
     audits = [_geometry("as it was", 0.45), _geometry("another", 0.2), _geometry("taken out", None)]
     (one,) = ranking.rankings(audits)
-    assert [place.model for place in one.places] == ["as it was", "another"]
+    assert [model.name for model in one.models] == ["as it was", "another"]
     assert one.unit == "stereotype of professions, r"
     line = "Geometry: frequent nouns, English (taken out): there is no estimate of its stereotype"
     assert ranking.not_ranked(audits) == [line]
@@ -329,7 +336,7 @@ def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> No
     audits = [_inference("a", 0.9), _inference("b", 0.95), _inference("c", 0.1)]
     audits += [_audit("d", 1.0, language="de", caveats=agreement), _audit("e", 2.0, language="de", caveats=agreement)]
     (one,) = ranking.rankings(audits)
-    assert [place.model for place in one.places] == ["b", "a"]
+    assert [model.name for model in one.models] == ["b", "a"]
     lines = [
         "Inference: the built-in sentences, English (c): the score cannot be read as bias: it understands nothing",
         "Association: BEC-Pro, German (d, e): grammatical agreement drowns the measure; judge the corpus without"

@@ -17,7 +17,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.measures.sentiment.details import Part, Ratings
 from unmask.results import SCHEMA_VERSION, AuditResult, ComparisonResult, Estimate, Measurement, ModelInfo, Side
-from unmask.results.storage import Folder, is_comparison, load, load_comparison, read, save, save_folder
+from unmask.results.storage import Folder, is_comparison, load, read, save
 
 TEST = Estimate(question="?", n=3, value=0.5, interval=(0.1, 0.9), statistic=1.0, statistic_name="t", p_value=0.2)
 
@@ -65,12 +65,12 @@ def test_details_are_the_same_after_writing_and_reading() -> None:
 
 
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:
-    save(tmp_path / "audit", result(), {}, {})
+    save(tmp_path / "audit", Folder(result()))
     written = json.loads((tmp_path / "audit" / "result.json").read_text())
     assert (written["kind"], written["schema_version"]) == ("audit", SCHEMA_VERSION) == ("audit", 3)
     assert not is_comparison(tmp_path / "audit")
     with pytest.raises(UnmaskError, match="not a result of this version"):
-        load_comparison(tmp_path / "audit")
+        load(tmp_path / "audit", ComparisonResult)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_file_says_what_it_is(tmp_path: Path) -> None:
     ],
 )
 def test_another_file_is_one_clear_line(tmp_path: Path, change: dict[str, object], message: str) -> None:
-    save(tmp_path / "audit", result(), {}, {})
+    save(tmp_path / "audit", Folder(result()))
     path = tmp_path / "audit" / "result.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(UnmaskError, match=message):
@@ -99,7 +99,7 @@ def make_old(folder: Path) -> Path:
 
 def test_an_audit_of_schema_1_is_refused_with_a_remedy(tmp_path: Path) -> None:
     folder = tmp_path / "audit"
-    save(folder, result(), {}, {})
+    save(folder, Folder(result()))
     path = make_old(folder)
     message = f"{re.escape(str(path))} was written by an earlier version of Unmask \\(schema 1\\); run the audit again$"
     with pytest.raises(UnmaskError, match=message):
@@ -114,7 +114,7 @@ def test_items_of_schema_1_can_be_analysed_again(tmp_path: Path) -> None:
         {"id": range(12), "direction": "stereo", "pll_more": np.linspace(-9, -8, 12), "pll_less": -8.7}
     )
     pairs = pairs.assign(difference=pairs["pll_more"] - pairs["pll_less"], language="en", corpus="crows-pairs")
-    save(folder, result(), {"crows-pairs": pairs}, {})
+    save(folder, Folder(result(), {"crows-pairs": pairs}))
     path = make_old(folder)
     with pytest.raises(UnmaskError) as refused:
         load(folder)
@@ -128,8 +128,8 @@ def test_a_comparison_of_schema_1_is_refused_with_a_remedy(tmp_path: Path) -> No
     folder = tmp_path / "comparison"
     side = Side(name="m", model=result().model, created="")
     content = result().model_dump(exclude={"kind", "model", "measurements"})
-    save_folder(folder, Folder(ComparisonResult(before=side, after=[side], comparisons=[], **content), {}, {}))
-    assert load_comparison(folder).before == side
+    save(folder, Folder(ComparisonResult(before=side, after=[side], comparisons=[], **content)))
+    assert load(folder, ComparisonResult).before == side
     make_old(folder)
     with pytest.raises(UnmaskError, match=r"Unmask \(schema 1\); run unmask compare again$"):
-        load_comparison(folder)
+        load(folder, ComparisonResult)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from unmask.results import Change, Estimate
-from unmask.results.verdict import is_clear, is_noise, is_reliable, judge, side, side_after, size_label
+from unmask.results.verdict import clear_side, is_clear, is_noise, is_reliable, judge, side, size_label
 
 SIZES = ((0.1, "small"), (float("inf"), "large"))
 
@@ -58,7 +58,7 @@ def test_without_intervals_the_p_value_says_what_is_clear() -> None:
     published = {"before_interval": None, "after_interval": None, "before_p_value": 0.01}
     assert judge(change(0.5, -0.2, **published, after_p_value=0.01)) == "overshot"
     assert judge(change(0.5, -0.2, **published, after_p_value=0.05)) == "improved"
-    assert side_after(change(0.5, -0.2, **published)) == 0
+    assert clear_side(change(0.5, -0.2, **published).after) == 0
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_the_hashes_are_those_of_the_files(data: Path, folder: Path, monkeypatch
 
 
 def test_every_file_has_an_address_a_hash_and_a_place_of_its_own() -> None:
-    for dataset in datasets.DATASETS.values():
+    for dataset in datasets.built_in().values():
         assert bool(dataset.addresses) != bool(dataset.by_hand)
         assert len(set(dataset.files)) == len(dataset.files) == len({address for address, _ in dataset.addresses})
         assert all(len(sha256) == 64 for _, sha256 in dataset.addresses)

@@ -317,11 +317,11 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     server = HTTPServer(("127.0.0.1", 0), Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for name, path in archives.items():
-        was = datasets.DATASETS[name]
+        was = datasets.built_in()[name]
         address = f"http://127.0.0.1:{server.server_port}/{path.name}"
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         here = Dataset(name, was.about, ((address, digest),), was.licence, was.citation)
-        monkeypatch.setitem(datasets.DATASETS, name, here)
+        monkeypatch.setitem(datasets.built_in(), name, here)
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     yield folder

@@ -226,7 +226,7 @@ def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:
     assert measured.corpus == "reviews"
     assert figures["sentiment"] == measured.groups["total bias, changed texts"].value
     assert figures["sentiment, size"] > 0
-    assert [caveat.code for caveat in found.caveats] == ["crows-pairs-not-measured"]
+    assert [caveat.code for caveat in found.caveats] == ["few-models", "crows-pairs-not-measured"]
 
 
 def test_each_task_needs_its_data(tmp_path: Path) -> None:

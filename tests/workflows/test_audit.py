@@ -188,3 +188,9 @@ def test_half_precision_is_said(model_folder: Callable[[str], Path]) -> None:
     found = unmask.audit((model, tokenizer), measures="association")
     assert "half-precision" in {caveat.code for caveat in found.measurements[0].caveats}
     assert found.result.configuration["device"] == "as loaded"
+
+
+def test_a_folder_whose_result_is_cut_off_is_not_analysed(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text('{"kind": "audit"')
+    with pytest.raises(unmask.UnmaskError, match=r"result\.json is cut off, or no JSON"):
+        unmask.analyse(tmp_path)

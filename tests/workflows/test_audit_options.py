@@ -209,7 +209,7 @@ def test_the_command_repeats_an_audit_and_notices_other_data(
         assert (now.configuration, now.seed, now.model) == (once.result.configuration, 3, once.result.model)
         changed = "was" in template
         assert (now.measurements != once.measurements) == changed
-        said = "unmask: not as in result.json: other data: association en custom has other items ("
+        said = "unmask: not as in result.json: other data: association, en, custom has other items ("
         assert done.stderr.startswith(said) if changed else done.stderr == ""
         assert done.stderr.count("\n") == changed
 
@@ -264,7 +264,7 @@ def test_what_was_not_the_same(of_vectors: Path) -> None:
     assert model.startswith("another model: the weights of ")
     assert "(ffffffffffff then, " in model
     assert device == "another device: cuda then, cpu now; the last digits may differ"
-    assert data.startswith("other data: geometry en vectors has other items (eeeeeeeeeeee then, ")
+    assert data.startswith("other data: geometry, en, vectors has other items (eeeeeeeeeeee then, ")
 
 
 def test_a_result_allows_nothing(of_vectors: Path, tmp_path: Path) -> None:

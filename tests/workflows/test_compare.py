@@ -25,8 +25,8 @@ from unmask.measures.association.compare import compare, correlation_change, jud
 from unmask.measures.association.data import build_rows
 from unmask.measures.association.details import AssociationChanges, AssociationDetails
 from unmask.measures.base import ComparedModel
-from unmask.results import Change, Estimate, Figure, Measurement, ModelInfo, Usefulness
-from unmask.results.storage import load_comparison, save
+from unmask.results import Change, ComparisonResult, Estimate, Figure, Measurement, ModelInfo, Usefulness
+from unmask.results.storage import Folder, load, save
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.usefulness import describe_cost
@@ -318,7 +318,7 @@ def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
         return unmask.Audit(result, one.items)
 
     both = of(theirs, *one.measurements)
-    save(tmp_path / "both", both.result, one.items, {})
+    save(tmp_path / "both", Folder(both.result, one.items))
     plain = _compare(one, other).result
     for given in (both, tmp_path / "both"):
         found = _compare(given, other).result
@@ -595,7 +595,7 @@ def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [side["name"] for side in said["after"]] == ["after"]
     assert said["caveats"][0]["text"] == "Usefulness not measured: before is known by its scores alone."
     folder = tmp_path / "comparisons" / "before-vs-after"
-    assert load_comparison(folder).model_dump(mode="json") == said
+    assert load(folder, ComparisonResult).model_dump(mode="json") == said
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert set(pd.read_parquet(folder / "items" / "association.parquet")) >= {"before", "after", "change", "model"}
     second = runner.invoke(app, ["compare", "audits/before", "audits/after", "--no-usefulness", "--out", "mine"])
@@ -620,7 +620,7 @@ def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) ->
     assert frame["change"].notna().all()
     assert compared.report(tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     compared.save(tmp_path / "kept")
-    assert load_comparison(tmp_path / "kept") == compared.result
+    assert load(tmp_path / "kept", ComparisonResult) == compared.result
     again = unmask.compare(audited(3.0), tmp_path / "kept" / "audits" / "OtherTastes", usefulness=False)
     assert again.comparisons[0].changes["stereotype"].change.value == pytest.approx(
         compared.comparisons[0].changes["stereotype"].change.value

@@ -26,13 +26,13 @@ from unmask.measures.geometry import WORDS
 from unmask.measures.inference import CAPTIONS
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
-from unmask.results.storage import save
+from unmask.results.storage import Folder, save
 from unmask.workflows import gate as gates
 from unmask.workflows.gate import (
     AllowedRange,
     GateResult,
-    JudgedFigure,
     compare_distances,
+    distance_from_neutral,
     gate,
     judge_value,
     render_junit,
@@ -241,16 +241,16 @@ def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, of_a
 
 
 def test_growth_is_of_the_distance_from_no_bias() -> None:
-    now, then = JudgedFigure(9, 0.6, (0.5, 0.8)), JudgedFigure(9, 0.4, (0.3, 0.6))
+    now, then = _test(0.6, (0.5, 0.8)), _test(0.4, (0.3, 0.6))
     value, interval = compare_distances(now, then)
     assert value == pytest.approx(0.2)
     assert interval == pytest.approx((0.2 - hypot(0.1, 0.2), 0.2 + hypot(0.2, 0.1)))
-    mirrored = JudgedFigure(9, -0.6, (-0.8, -0.5))  # overshot: as far, on the other side
+    mirrored = _test(-0.6, (-0.8, -0.5))  # overshot: as far, on the other side
     assert compare_distances(mirrored, then)[0] == pytest.approx(value)
     assert compare_distances(mirrored, then)[1] == pytest.approx(interval)
-    assert JudgedFigure(9, 0.1, (-0.3, 0.2)).distance() == (0.1, (0.0, 0.3))
-    assert compare_distances(now, JudgedFigure(9, 0.4, None))[1] is None
-    assert compare_distances(now, JudgedFigure(9, None, None)) == (None, None)
+    assert distance_from_neutral(_test(0.1, (-0.3, 0.2))) == (0.1, (0.0, 0.3))
+    assert compare_distances(now, _test(0.4, None))[1] is None
+    assert compare_distances(now, _test(None, None)) == (None, None)
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(0.05, "broken"), (0.3, "kept"), (-0.1, "broken")])
@@ -273,7 +273,7 @@ def test_worse_than_the_baseline(limit: float, verdict: str) -> None:
         ({"language": "de"}, "cannot be compared"),
         ({"corpus": "emotions"}, "cannot be compared"),
         ({"tests": {}}, "the baseline: there is no test"),
-        ({"tests": {"stereotype": _test(0.1, (0, 1), n=3)}}, "the baseline rests on 3 items"),
+        ({"tests": {"stereotype": _test(0.1, (0, 1), n=3)}}, "the baseline: it rests on 3 items"),
         ({"tests": {"stereotype": _test(0.1, None)}}, "no interval"),
     ],
 )
@@ -285,9 +285,9 @@ def test_another_baseline_cannot_be_compared(changes: dict[str, Any], why: str) 
 
 
 def test_words_of_one_s_own_must_be_the_same_words() -> None:
-    rule = _rule(worse_by_at_most=9)
-    words: list[dict[str, Any]] = [{"corpus": one} for one in ("custom", CAPTIONS, WORDS)]
-    words.append({"variant": "pairs.csv"})
+    rule = {"test": "stereotype", "worse_by_at_most": 9}
+    words: list[dict[str, Any]] = [{"corpus": "custom"}, {"name": "geometry", "corpus": WORDS}]
+    words.append({"name": "sentiment", "variant": "pairs.csv"})
     for own in words:
         now, then = (_measurement(data_hash=one, **own) for one in ("aa", "bb"))
         (one,) = _gate(now, rule, baseline=_audit(then)).judgements
@@ -296,7 +296,8 @@ def test_words_of_one_s_own_must_be_the_same_words() -> None:
         scores = _audit(then).model_copy(update={"configuration": {"items": "scores.csv"}})  # the hash is of the scores
         assert _gate(now, rule, baseline=scores).verdict == "kept"
         assert _gate(scores, rule, baseline=_audit(now)).verdict == "kept"
-    ours = (_measurement(data_hash=one, variant="pronouns") for one in ("aa", "bb"))
+    assert CAPTIONS in registry.get_measure("inference").user_corpora
+    ours = (_measurement("sentiment", data_hash=one, variant="pronouns") for one in ("aa", "bb"))
     assert _gate(next(ours), rule, baseline=_audit(next(ours))).verdict == "kept"
 
 
@@ -307,10 +308,10 @@ def test_words_of_one_s_own_must_be_the_same_words() -> None:
         ("[rule]\nat_most = 1", "two pairs of brackets"),
         ("[[rules]]", "unknown key 'rules'; did you mean 'rule'?"),
         ("baseline = 3\n[[rule]]\n", "baseline = 3"),
-        ("[[rule]]\nat_mst = 1", "rule 1: unknown key 'at_mst'; did you mean 'at_most'?"),
-        ("[[rule]]\ntest = 'a'\nat_most = 1\n[[rule]]\njudge = 'intervall'", "rule 2: unknown judge 'intervall'; did"),
-        ("[[rule]]\nvalue = 'mean'", "unknown value 'mean'; choose from: estimate, effect_size"),
-        ("[[rule]]\ntest = 'a'", "what is allowed"),
+        ("[[rule]]\nat_mst = 1", "rule 1: unknown option 'at_mst'; did you mean 'at_most'?"),
+        ("[[rule]]\ntest = 'a'\nat_most = 1\n[[rule]]\njudge = 'intervall'", "rule 2: judge is 'intervall'; did"),
+        ("[[rule]]\nvalue = 'mean'", "value is 'mean'; choose from: estimate, effect_size"),
+        ("[[rule]]\ntest = 'a'", "there is no limit; give one of"),
         ("[[rule]]\nat_most = 1", "test = … or group = …"),
         ("[[rule]]\ntest = 'a'\ngroup = 'b'\nat_most = 1", "not both"),
         ("[[rule]]\ngroup = 'b'\nvalue = 'estimate'\nat_most = 1", "value is for a test"),
@@ -318,12 +319,12 @@ def test_words_of_one_s_own_must_be_the_same_words() -> None:
         ("[[rule]]\ntest = 'a'\nat_most = 0.1\nat_least = 0.2", "at_least = 0.2 is above at_most = 0.1"),
         (
             "[[rule]]\ntest = 'a'\nmagnitude_at_most = -1",
-            "magnitude_at_most = -1; it should be greater than or equal to 0",
+            "magnitude_at_most is -1; give 0 or more",
         ),
-        ("[[rule]]\ntest = 'a'\nat_most = nan", "at_most = nan"),
-        ("[[rule]]\ntest = 'a'\nat_most = inf", "at_most = inf"),
-        ("[[rule]]\ntest = 'a'\nat_most = '1'", "at_most = '1'"),
-        ("[[rule]]\ntest = 'a'\nat_most = 1\nfewest_items = 0", "fewest_items = 0"),
+        ("[[rule]]\ntest = 'a'\nat_most = nan", "at_most is nan"),
+        ("[[rule]]\ntest = 'a'\nat_most = inf", "at_most is inf"),
+        ("[[rule]]\ntest = 'a'\nat_most = '1'", "at_most is '1'"),
+        ("[[rule]]\ntest = 'a'\nat_most = 1\nfewest_items = 0", "fewest_items is 0"),
         ("[[rule]]\ntest = 'a'\nworse_by_at_most = 1", "--baseline DIR"),
         ("[[rule]]\ntest 'a'", "is not TOML"),
         ("baseline = 'nowhere'\n[[rule]]\ntest = 'a'\nat_most = 1", "nowhere has no result.json"),
@@ -405,7 +406,7 @@ Typed = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save(tmp_path / "audit", _audit(_measurement()), {}, {})
+    save(tmp_path / "audit", Folder(_audit(_measurement())))
     return tmp_path
 
 
@@ -440,14 +441,14 @@ def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path,
     (folder / "p.toml").write_text("[[rule]]\nx = 0\n")
     found, out, err = typed("audit", "--policy", "p.toml", "--junit", "gate.xml")
     assert (found, out) == (2, "")
-    assert err.startswith("unmask: p.toml, rule 1: unknown key 'x'")
+    assert err.startswith("unmask: p.toml, rule 1: unknown option 'x'")
     assert not (folder / "gate.xml").exists()
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_a_terminal_without_a_sign_breaks_no_build(tmp_path: Path, encoding: str) -> None:
     tests = {"stereotype": _test(-0.4, (-0.7, -0.1))}
-    save(tmp_path / "audit", _audit(_measurement(tests=tests)), {}, {})
+    save(tmp_path / "audit", Folder(_audit(_measurement(tests=tests))))
     (tmp_path / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nmagnitude_at_most = 1\n')
     done = subprocess.run(
         [sys.executable, "-m", "unmask", "gate", "audit", "--policy", "p.toml"],
@@ -505,12 +506,12 @@ def test_slips_on_the_command_line(typed: Typed, words: tuple[str, ...], said: s
 
 def test_a_baseline_beside_the_policy_and_one_that_is_given(folder: Path) -> None:
     (folder / "ci").mkdir()
-    save(folder / "ci/last", _audit(_measurement(), name="last"), {}, {})
+    save(folder / "ci/last", Folder(_audit(_measurement(), name="last")))
     (folder / "ci/p.toml").write_text('baseline = "last"\n[[rule]]\ntest = "stereotype"\nworse_by_at_most = 0\n')
     done = unmask.gate(folder / "audit", folder / "ci/p.toml")
     assert (done.verdict, done.baseline) == ("kept", str(folder / "ci/last"))
     other = folder / "other"
-    save(other, _audit(_measurement(tests={"stereotype": _test(0.01, (0, 0.02))})), {}, {})
+    save(other, Folder(_audit(_measurement(tests={"stereotype": _test(0.01, (0, 0.02))}))))
     assert unmask.gate(str(folder / "audit"), folder / "ci/p.toml", baseline=other).verdict == "broken"
 
 

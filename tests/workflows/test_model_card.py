@@ -178,7 +178,7 @@ def test_text_around_the_section_stays() -> None:
 
 def test_bytes_that_are_no_utf_8_stay(tmp_path: Path) -> None:
     folder = tmp_path / "audit"
-    storage.save(folder, _audit(), {}, {})
+    storage.save(folder, storage.Folder(_audit()))
     (tmp_path / "README.md").write_bytes(b"caf\xe9\n")
     unmask.card(folder, to=tmp_path / "README.md")
     assert b"\n\ncaf\xe9\n\n<!-- unmask" in (tmp_path / "README.md").read_bytes()
@@ -402,8 +402,8 @@ def test_a_hostile_measure_is_a_cell_of_the_table() -> None:
 def test_a_card_beside_its_model(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     model = tmp_path / "model"
     shutil.copytree(model_folder("bert-uncased"), model)
-    storage.save(tmp_path / "audit", _audit(name=str(model), weights=hash_folder_weights(model)), {}, {})
-    storage.save(tmp_path / "other", _audit(name=str(model), weights="f" * 64), {}, {})
+    storage.save(tmp_path / "audit", storage.Folder(_audit(name=str(model), weights=hash_folder_weights(model))))
+    storage.save(tmp_path / "other", storage.Folder(_audit(name=str(model), weights="f" * 64)))
     printed = _run("card", "audit", cwd=tmp_path)
     assert printed.returncode == 0, printed.stderr
     assert printed.stdout == update_card("", [storage.load(tmp_path / "audit")])
@@ -419,7 +419,7 @@ def test_a_card_beside_its_model(model_folder: Callable[[str], Path], tmp_path: 
 
 
 def test_bad_words(tmp_path: Path) -> None:
-    storage.save(tmp_path / "audit", _audit(), {}, {})
+    storage.save(tmp_path / "audit", storage.Folder(_audit()))
     for audit, to, said in (
         ("nothing", None, "has no result.json"),
         ("audit", "no/such/README.md", "no/such does not exist"),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
 from typing import Any
 
 import typer
 
-from unmask.cli import audit, compare, completion, gate, listing, report, rewrite, studies, train
+from unmask.cli import audit, compare, gate, listing, report, rewrite, studies, train
 from unmask.cli.generate import add_command
-from unmask.errors import Stopped, UnmaskError
-from unmask.library_warnings import hide_deprecations
+from unmask.errors import Stopped, UnmaskError, check_choice
+from unmask.steps import hide_deprecations
 
 INTERRUPTED = 130
+SHELLS = ("bash", "zsh", "fish", "powershell")
+PROGRAM, VARIABLE = "unmask", "_UNMASK_COMPLETE"
 UsageError: Any = typer.BadParameter.__bases__[0]  # typer brings its own click, or uses the one installed
 
 app = typer.Typer(
@@ -50,13 +53,40 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
+def _show_script(shell: str | None) -> None:
+    if shell is not None:
+        from typer.completion import get_completion_script  # type: ignore[attr-defined]  # has no public name
+
+        check_choice(shell, SHELLS, "shell")
+        typer.echo(get_completion_script(prog_name=PROGRAM, complete_var=VARIABLE, shell=shell))
+        raise typer.Exit
+
+
+def _install_script(shell: str | None) -> None:
+    if shell is not None:
+        from typer.completion import install  # type: ignore[attr-defined]  # has no public name
+
+        check_choice(shell, SHELLS, "shell")
+        name, path = install(shell=shell, prog_name=PROGRAM, complete_var=VARIABLE)
+        typer.echo(f"Completion for {name} is in {path}; it works in the next terminal that you open")
+        raise typer.Exit
+
+
 @app.callback()
 def _add_global_options(
     version: bool = typer.Option(
         False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
     ),
-    show_completion: completion.ShowCompletion = None,
-    install_completion: completion.InstallCompletion = None,
+    show_completion: str | None = typer.Option(
+        None,
+        metavar="SHELL",
+        callback=_show_script,
+        is_eager=True,
+        help=f"Print the completion script of a shell: {', '.join(SHELLS)}.",
+    ),
+    install_completion: str | None = typer.Option(
+        None, metavar="SHELL", callback=_install_script, is_eager=True, help="Complete names with Tab."
+    ),
 ) -> None:
     """Declare the options that stand before a command; their callbacks do the work."""
     del version, show_completion, install_completion
@@ -73,8 +103,11 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        completion.prepare_completion()
-        code = typer.main.get_command(app)(standalone_mode=False, prog_name=completion.PROGRAM)
+        if VARIABLE in os.environ:  # a shell asks for completions: teach typer how each shell wants them
+            from typer.completion import completion_init  # type: ignore[attr-defined]  # has no public name
+
+            completion_init()
+        code = typer.main.get_command(app)(standalone_mode=False, prog_name=PROGRAM)
         if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0

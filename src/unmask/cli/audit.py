@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unmask.cli.completion import complete_languages, complete_measures
 from unmask.cli.generate import Json, with_options
 from unmask.errors import Stopped, UnmaskError
 
 if TYPE_CHECKING:
     from unmask.options import Options
-    from unmask.workflows.audit_options import AuditCommand
+    from unmask.workflows.audit_options import AnalyseOptions, AuditCommand
 
 WIDTH = 100
 HEAD = """\
@@ -129,8 +128,7 @@ def _audit_many(options: AuditCommand) -> None:
 
     from unmask.cli.output import show_steps
     from unmask.results import storage
-    from unmask.workflows.audit_many import OUT, audit_many
-    from unmask.workflows.ranking import ranking_rows, show_ranking
+    from unmask.workflows.ranking import OUT, audit_many, ranking_rows, show_ranking
 
     models, out = options.models, options.out or OUT
     settings = {
@@ -167,43 +165,20 @@ def _audit_many(options: AuditCommand) -> None:
         raise typer.Exit(1)
 
 
+@with_options("unmask.workflows.audit_options:AnalyseOptions")
 def analyse_command(
+    options: AnalyseOptions,
     items: Annotated[
         Path,
         typer.Argument(
             help="Recorded scores, one row per item: an audit folder, Parquet, CSV or TSV; our columns or BEC-Pro's."
         ),
     ],
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            help="The measure that the scores belong to: association, sentiment, inference, geometry, crows-pairs, or"
-            " one of another package. Default: by the columns.",
-            autocompletion=complete_measures,
-        ),
-    ] = None,
-    language: Annotated[
-        str | None,
-        typer.Option(
-            help="en, de, ja or zh, for files that do not state it. Default: en.", autocompletion=complete_languages
-        ),
-    ] = None,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="sound: corrected method. published: exact reproduction of the paper, errors included.",
-            autocompletion=lambda: ["sound", "published"],
-        ),
-    ] = "sound",
-    score_column: Annotated[
-        str | None,
-        typer.Option(help="The column of the scores. Default: association, or Pre_Assoc in BEC-Pro's files."),
-    ] = None,
+    *,
     out: Annotated[
         Path | None,
         typer.Option(help="The folder to write; it must not exist. Default: audits/NAME, numbered if taken."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of random samples, permutations and the noise floor.")] = 42,
     as_json: Json = False,
 ) -> None:
     """Analyse recorded scores, without the model that gave them.
@@ -225,7 +200,7 @@ def analyse_command(
 
     if out is not None:
         check_new_path(out)
-    audit = analyse(items, measure=measure, language=language, protocol=protocol, score_column=score_column, seed=seed)
+    audit = analyse(items, **dict(options))
     show_result(audit, out or free_name(audit.result.model.name), as_json=as_json)
 
 

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unmask.cli.completion import complete_models
+from unmask import embedded
 from unmask.cli.generate import Json, with_options
 
 if TYPE_CHECKING:
     from unmask.workflows.compare import CompareOptions
+
+
+def complete_models(incomplete: str) -> list[str]:
+    """The embedded models that a name can become."""
+    return [name for name in embedded.MODELS if name.startswith(incomplete)]
 
 
 @with_options("unmask.workflows.compare:CompareOptions")

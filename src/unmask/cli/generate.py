@@ -60,12 +60,10 @@ Verbose = Annotated[
 def with_options(source: Source, *, read_config: ReadConfig | None = None) -> Callable[[Any], Any]:
     """Declare the options of a command.
 
-    Parameters
-    ----------
-    source
-        The option model.
-    read_config
-        Reads the file given as `config`, a parameter that the function then must have. What is typed wins over it.
+    Args:
+        source: The option model.
+        read_config: Reads the file given as `config`, a parameter that the function then must have. What is typed wins
+            over it.
     """
 
     def decorate(function: Any) -> Any:
@@ -120,23 +118,23 @@ def build_command(function: Any) -> Callable[..., None]:
     """A function with the signature that Typer reads, which validates the options and calls the command."""
     options = import_options(function.options) if hasattr(function, "options") else None
     signature = list(inspect.signature(function).parameters.values())
-    known: dict[str, Any] = {}
+    types: dict[str, Any] = {}
     if options is not None:
         first = signature.pop(0)
-        known = {} if first.annotation == "Any" else {str(first.annotation): options}
-    hints = get_type_hints(function, localns=known, include_extras=True)
-    own = [parameter.replace(annotation=hints[parameter.name]) for parameter in signature]
-    generated = [] if options is None else [one for one in options.parameters().values() if one.cli]
+        types = {} if first.annotation == "Any" else {str(first.annotation): options}
+    hints = get_type_hints(function, localns=types, include_extras=True)
+    declared = [parameter.replace(annotation=hints[parameter.name]) for parameter in signature]
+    generated = [] if options is None else [parameter for parameter in options.parameters().values() if parameter.cli]
 
     def call(context: typer.Context, **values: Any) -> None:
-        others = {parameter.name: values[parameter.name] for parameter in own}
+        others = {parameter.name: values[parameter.name] for parameter in declared}
         if options is None:
             function(**others)
             return
         typed = {
-            one.name: not values[one.name] if _is_negative(one) else values[one.name]
-            for one in generated
-            if getattr(context.get_parameter_source(one.name), "name", "") in TYPED
+            parameter.name: not values[parameter.name] if _is_negative(parameter) else values[parameter.name]
+            for parameter in generated
+            if getattr(context.get_parameter_source(parameter.name), "name", "") in TYPED
         }
         path = others.get("config")
         stated = function.read_config(path) if path is not None and function.read_config else {}
@@ -145,14 +143,14 @@ def build_command(function: Any) -> Callable[..., None]:
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter("context", keyword, annotation=typer.Context),
-        *(one.replace(kind=keyword) for one in own if one.kind is not keyword),
-        *(_typer_parameter(one) for one in generated if not one.last),
-        *(one for one in own if one.kind is keyword),
-        *(_typer_parameter(one) for one in generated if one.last),
+        *(parameter.replace(kind=keyword) for parameter in declared if parameter.kind is not keyword),
+        *(_typer_parameter(parameter) for parameter in generated if not parameter.last),
+        *(parameter for parameter in declared if parameter.kind is keyword),
+        *(_typer_parameter(parameter) for parameter in generated if parameter.last),
         inspect.Parameter("verbose", keyword, default=False, annotation=Verbose),
     ]
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__doc__ = function.__doc__
     return call
 
@@ -163,17 +161,19 @@ def _is_negative(parameter: Parameter) -> bool:
 
 
 def _typer_parameter(parameter: Parameter) -> inspect.Parameter:
-    kind: Any = parameter.type
-    if parameter.separated or parameter.mapping or kind == str | Path:
-        kind = str
-    if kind not in (bool, int, float, str, Path):
+    annotation: Any = parameter.type
+    if parameter.separated or parameter.mapping or annotation == str | Path:
+        annotation = str
+    if annotation not in (bool, int, float, str, Path):
         name = parameter.name
-        raise TypeError(f"the option {name} has the type {kind}, which cannot be typed; declare it with cli=False")
+        raise TypeError(
+            f"the option {name} has the type {annotation}, which cannot be typed; declare it with cli=False"
+        )
     default = _default_value(parameter)
     if parameter.mapping or (parameter.several and not parameter.separated):
-        kind = list[kind]
+        annotation = list[annotation]
     if default is None and not parameter.required:
-        kind = kind | None
+        annotation = annotation | None
     settings: dict[str, Any] = {
         "help": parameter.negative_help if _is_negative(parameter) else parameter.help,
         "metavar": parameter.metavar,
@@ -182,7 +182,9 @@ def _typer_parameter(parameter: Parameter) -> inspect.Parameter:
     if parameter.default_text:
         settings["show_default"] = parameter.default_text
     if parameter.choices is not None or parameter.suggestions is not None:
-        settings["autocompletion"] = lambda incomplete: [one for one in parameter.names if one.startswith(incomplete)]
+        settings["autocompletion"] = lambda incomplete: [
+            name for name in parameter.names if name.startswith(incomplete)
+        ]
     if parameter.argument:
         info = typer.Argument(**settings)
     else:
@@ -191,7 +193,7 @@ def _typer_parameter(parameter: Parameter) -> inspect.Parameter:
         parameter.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if parameter.required else default,
-        annotation=Annotated[kind, info],
+        annotation=Annotated[annotation, info],
     )
 
 

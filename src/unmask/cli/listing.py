@@ -33,7 +33,7 @@ def list_measures() -> list[Entry]:
     from unmask.measures import registry
     from unmask.measures.base import Measure
 
-    return _add_plugins("measure", {one.name: one.question for one in registry.built_in()}, Measure)
+    return _add_plugins("measure", {measure.name: measure.question for measure in registry.built_in()}, Measure)
 
 
 def list_mitigations() -> list[Entry]:
@@ -45,9 +45,9 @@ def list_mitigations() -> list[Entry]:
 
 def list_datasets() -> list[Entry]:
     """The data sets, whether they are on this machine or not."""
-    from unmask.datasets import DATASETS, Dataset
+    from unmask.datasets import Dataset, built_in
 
-    return _add_plugins("data set", {name: one.about for name, one in DATASETS.items()}, Dataset)
+    return _add_plugins("data set", {name: dataset.about for name, dataset in built_in().items()}, Dataset)
 
 
 def list_models() -> list[Entry]:
@@ -103,22 +103,33 @@ LISTS: dict[str, tuple[Callable[[], list[Entry]], str]] = {
 
 def list_command(
     what: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="WHAT",
-            help=f"{', '.join(LISTS)}.",
+            help=f"{', '.join(LISTS)}. Default: everything.",
             autocompletion=lambda incomplete: [name for name in LISTS if name.startswith(incomplete)],
         ),
-    ],
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List available measures, mitigations, data sets, models or studies, ours and those of other packages.
 
     docs/extending.md says how to add one.
 
-    Example: `unmask list measures`
+    Examples:
+
+    - `unmask list` (everything)
+    - `unmask list measures`
     """
-    show_entries(check_choice(what, LISTS, "list"), as_json=as_json)
+    if what is not None:
+        show_entries(check_choice(what, LISTS, "list"), as_json=as_json)
+    elif as_json:
+        lists = {name: [asdict(entry) for entry in find_entries()] for name, (find_entries, _) in LISTS.items()}
+        typer.echo(json.dumps(lists, indent=2, ensure_ascii=False))
+    else:
+        for name in LISTS:
+            typer.secho(f"\n{name.capitalize()}\n", bold=True)
+            show_entries(name)
 
 
 def models_command() -> None:
@@ -143,8 +154,8 @@ def show_entries(what: str, *, as_json: bool = False) -> None:
     table = Table("name", "what", "from", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True
     for entry in entries:
-        shown = Text("cannot be used, see below", style="dim") if entry.problem else Text(capital(entry.about))
-        table.add_row(Text(entry.name), shown, Text(entry.source))
+        text = Text("cannot be used, see below", style="dim") if entry.problem else Text(capital(entry.about))
+        table.add_row(Text(entry.name), text, Text(entry.source))
     console = Console()
     console.print(table)
     console.print(Text("\n" + advice.format(cards=ROOT)), soft_wrap=True)

@@ -106,13 +106,13 @@ def card_command(options: CardOptions) -> None:
     from unmask.results import storage
     from unmask.workflows.model_card import card
 
-    made = card(*options.audits, to=options.to)
-    if made.note:
-        typer.echo(f"unmask: {made.note}", err=True)
-    if made.path is not None:
-        typer.echo(f"{'Written' if made.changed else 'Nothing to change'}: {options.to}")
+    model_card = card(*options.audits, to=options.to)
+    if model_card.note:
+        typer.echo(f"unmask: {model_card.note}", err=True)
+    if model_card.path is not None:
+        typer.echo(f"{'Written' if model_card.changed else 'Nothing to change'}: {options.to}")
         return
-    typer.echo(made.text, nl=False)
+    typer.echo(model_card.text, nl=False)
     name = storage.load(options.audits[0]).model.name
     if Path(name).is_dir() and name not in MODELS:
         typer.echo(f"To put it into the model's own card: --to {name}", err=True)

@@ -49,10 +49,10 @@ def command(
         return
     if not options.sources and sys.stdin is not None and sys.stdin.isatty():
         typer.echo("Reading what you type; end with Ctrl-D on a line of its own (unmask rewrite --help)", err=True)
-    shown = options.out is None and sys.stdout is not None and sys.stdout.isatty()
-    with _allow_closed_pipe(), _show_bytes(hidden=shown) as progress:  # a bar would be drawn into the text
+    is_shown = options.out is None and sys.stdout is not None and sys.stdout.isatty()
+    with _allow_closed_pipe(), _show_bytes(hidden=is_shown) as progress:  # a bar would be drawn into the text
         summary = run(options, progress=progress)
-    if shown:
+    if is_shown:
         typer.echo("", err=True)
     for line in summary.lines():
         typer.echo(line, err=True)
@@ -107,12 +107,12 @@ def _show_changes(documents: list[tuple[str, Rewritten]]) -> None:
     console = Console(stderr=True, highlight=False)
     styles = {"": "", "before": "red strike", "after": "bold green", "left": "yellow"}
     plain = {"before": "[-{}-]", "after": "{{+{}+}}"}  # without colour, as word diffs write it
-    shown = Text()
+    marked = Text()
     for before, after in documents:
         for part, mark in mark_changes(before, after):
             readable = part.encode("utf-8", "replace").decode("utf-8")
-            shown.append(readable if console.is_terminal else plain.get(mark, "{}").format(readable), styles[mark])
-    console.print(shown, soft_wrap=True)
+            marked.append(readable if console.is_terminal else plain.get(mark, "{}").format(readable), styles[mark])
+    console.print(marked, soft_wrap=True)
     for _, after in documents:
         for line in describe_changes(after):
             console.print(Text(f"  {line}"), soft_wrap=True)
@@ -134,17 +134,10 @@ def _allow_closed_pipe() -> Iterator[None]:
 @contextmanager
 def _show_bytes(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function to call with the bytes done and all there are; shown only in a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    columns = (
-        TextColumn("Rewriting"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal) as shown:
-        task = shown.add_task("", total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    from unmask.cli.output import open_bar
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with open_bar("Rewriting", *columns, hidden=hidden) as (update, _):
+        yield lambda done, total: update(completed=done, total=total)

@@ -80,8 +80,8 @@ def mitigate_command(
         return
     parent = record["parent"]
     typer.echo(f"Made {options.out} from {parent['name']} by {record['method']}: {record['about']}")
-    if place := record["details"].get("kept_in"):
-        typer.echo(place)
+    if note := record["details"].get("kept_in"):
+        typer.echo(note)
     typer.echo(f"Weights {parent['weight_hash'][:12]} → {record['weight_hash'][:12]}; loaded again and found the same.")
     if "words" not in record["made"]:
         typer.echo(f"Did it help?  unmask compare {parent['name']} {options.out}")

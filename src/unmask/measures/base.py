@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from unmask.errors import UnmaskError, check_choice
+from unmask.errors import UnmaskError, check_choice, quote
 from unmask.options import Options
 from unmask.results import Caveat, Estimate, Measurement, Origin
 from unmask.statistics.corrections import holm
@@ -167,8 +167,14 @@ class Measure(ABC):
     """The corpora that can be named, and how headings call them."""
     other_corpora: ClassVar[Mapping[str, str]] = {}
     """How headings call corpora that cannot be named, such as words of the user's own."""
+    user_corpora: ClassVar[tuple[str, ...]] = ()
+    """Those of `other_corpora` that a user's files make: the same name may stand for other words."""
+    corpus_descriptions: ClassVar[Mapping[str, str]] = {}
+    """What the help of the command line says of `corpora`."""
     variants: ClassVar[Mapping[str, str]] = {}
-    """How headings call variants of a measurement, where it is not their name."""
+    """The built-in variants of a measurement, and how headings call them."""
+    variant_column: ClassVar[str] = ""
+    """The column of the items that holds the variant."""
     Options: ClassVar[type[Options]] = Options
     encoder_options: ClassVar[tuple[str, ...]] = ()
     """Options that do not apply to word vectors."""
@@ -332,6 +338,12 @@ class Measure(ABC):
             if not isinstance(part.items, pd.DataFrame) or part.items.empty:
                 what = "no items" if isinstance(part.items, pd.DataFrame) else f"a {type(part.items).__name__}"
                 raise UnmaskError(f"{self.source}: score returned {what}; return a DataFrame with at least one row")
+            columns = [*self.keys, *self.samples, self.score_column] if type(self).compare is Measure.compare else []
+            if absent := [column for column in filter(None, columns) if column not in {*part.items, *self.split}]:
+                raise UnmaskError(
+                    f"{self.source}: the items of {self.name} lack the columns {quote(absent)}; correct its keys,"
+                    " samples or score_column"
+                )
             missing = {column: value for column, value in stated.items() if column not in part.items}
             checked.append(replace(part, items=part.items.assign(**missing)) if missing else part)
         return checked

@@ -17,10 +17,10 @@ from typing import Any
 
 from unmask import embedded
 from unmask.errors import UnmaskError, closest_match
-from unmask.library_warnings import hide_deprecations
 from unmask.models.roles import ADAPTER, CONFIG, MITIGATION, read_mitigation_record
 from unmask.options import LoadOptions
 from unmask.results.storage import RESULT
+from unmask.steps import hide_deprecations
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "*.vocab")

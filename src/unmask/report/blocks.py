@@ -182,6 +182,8 @@ class Banner:
 
     verdict: str
     meaning: str
+    cost: str = ""
+    """What the change costs, in a few words beside the verdict."""
 
 
 @dataclass(frozen=True)

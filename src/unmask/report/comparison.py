@@ -147,7 +147,7 @@ def _page_section(result: ComparisonResult, sections: Sequence[ComparisonSection
     title = f"{models}{section.title}"
     blocks: list[Block] = [
         Text([section.note], "note"),
-        Banner(section.verdict, section.meaning),
+        Banner(section.verdict, section.meaning, comparison.short_cost),
         Text([section.headline], "lead"),
         *([Text([comparison.cost], "lead", label="Cost.")] if comparison.cost else []),
         Text([describe_origin(result.before, find_side(result, section))], "note"),

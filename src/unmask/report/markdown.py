@@ -72,7 +72,8 @@ def _lines_of(block: Block, level: int) -> Iterator[str]:
             for line in block.lines:
                 yield from (f"{label}{escape_markdown(line)}", "")
     elif isinstance(block, Banner):
-        yield from (f"**{escape_markdown(capital(block.verdict))}.** {escape_markdown(block.meaning)}", "")
+        verdict = ", ".join(filter(None, (capital(block.verdict), block.cost)))
+        yield from (f"**{escape_markdown(verdict)}.** {escape_markdown(block.meaning)}", "")
     elif isinstance(block, Facts):
         content = [*(f"- {escape_markdown(f'{name}: {value}')}" for name, value in block.values), ""]
         yield from _add_heading(block.title, content, level)

@@ -47,7 +47,10 @@ def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSecti
         comparison = section.comparison
         title = f"{comparison.before} → {comparison.after}: {section.title} ({comparison.protocol})"
         _show_heading(title, console)
-        console.print(RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold")))
+        verdict = RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold"))
+        if comparison.short_cost:
+            verdict.append(f", {comparison.short_cost}", style="bold yellow")
+        console.print(verdict)
         _show_finding(section.warning, f"{section.headline} {comparison.cost}".rstrip(), console)
         show_blocks([*section.key_figures[:1], *section.other_blocks], console)
         show_blocks(closing_blocks(result, sections, index), console)

@@ -1,51 +1,23 @@
 """What an audit or a comparison says, as data: the schema of `result.json`, where it came from, how it is stored."""
 
-from unmask.results.comparison import (
-    Agreement,
-    Change,
-    Comparison,
-    ComparisonResult,
-    Correlation,
-    Figure,
-    MeasureFigure,
-    ModelFigures,
-    Side,
-    Usefulness,
-    Verdict,
-)
-from unmask.results.schema import (
-    SCHEMA_VERSION,
-    AuditResult,
-    Caveat,
-    Effect,
-    Estimate,
-    Interval,
-    Measurement,
-    ModelInfo,
-    Origin,
-    Record,
-)
-
-__all__ = [
-    "SCHEMA_VERSION",
-    "Agreement",
-    "AuditResult",
-    "Caveat",
-    "Change",
-    "Comparison",
-    "ComparisonResult",
-    "Correlation",
-    "Effect",
-    "Estimate",
-    "Figure",
-    "Interval",
-    "MeasureFigure",
-    "Measurement",
-    "ModelFigures",
-    "ModelInfo",
-    "Origin",
-    "Record",
-    "Side",
-    "Usefulness",
-    "Verdict",
-]
+from unmask.results.comparison import Agreement as Agreement
+from unmask.results.comparison import Change as Change
+from unmask.results.comparison import Comparison as Comparison
+from unmask.results.comparison import ComparisonResult as ComparisonResult
+from unmask.results.comparison import Correlation as Correlation
+from unmask.results.comparison import Figure as Figure
+from unmask.results.comparison import MeasureFigure as MeasureFigure
+from unmask.results.comparison import ModelFigures as ModelFigures
+from unmask.results.comparison import Side as Side
+from unmask.results.comparison import Usefulness as Usefulness
+from unmask.results.comparison import Verdict as Verdict
+from unmask.results.schema import SCHEMA_VERSION as SCHEMA_VERSION
+from unmask.results.schema import AuditResult as AuditResult
+from unmask.results.schema import Caveat as Caveat
+from unmask.results.schema import Effect as Effect
+from unmask.results.schema import Estimate as Estimate
+from unmask.results.schema import Interval as Interval
+from unmask.results.schema import Measurement as Measurement
+from unmask.results.schema import ModelInfo as ModelInfo
+from unmask.results.schema import Origin as Origin
+from unmask.results.schema import Record as Record

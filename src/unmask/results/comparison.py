@@ -92,6 +92,12 @@ class Comparison(DetailedRecord):
     noise_floor: float | None = None
     """The noise floors of both measurements together: a smaller change is noise. Null if neither scored anything."""
 
+    @property
+    def short_cost(self) -> str:
+        """The cost in a few words, to stand beside the verdict, such as `at a heavy cost`; empty if not measured."""
+        words, colon, _ = self.cost.partition(":")
+        return f"{words[:1].lower()}{words[1:]}" if colon and words.endswith(" cost") else ""
+
     def kinds(self) -> list[str]:
         """The groups of professions, in order."""
         return list(dict.fromkeys(one.labels["group"] for one in self.changes.values() if "group" in one.labels))
@@ -99,7 +105,7 @@ class Comparison(DetailedRecord):
     def of(self, contrast: str, **labels: str) -> Change | None:
         """The change of a contrast, such as `stereotype`, or `difference` in a `group`."""
         wanted = {"contrast": contrast, **labels}
-        return next((one for one in self.changes.values() if one.labels == wanted), None)
+        return next((change for change in self.changes.values() if change.labels == wanted), None)
 
 
 class Figure(Record):
@@ -147,7 +153,7 @@ class MeasureFigure(Record):
 
     name: str
     measure: str
-    """association, geometry, crows-pairs, sentiment or inference."""
+    """The name of the measure."""
     extrinsic: bool
     """Whether it is about a classifier that was made of the model, not about the model itself."""
     what: str
@@ -192,7 +198,10 @@ class Agreement(Record):
     def correlation(self, first: str, second: str) -> Correlation | None:
         """That of two figures, in whichever order."""
         wanted = {first, second}
-        return next((one for one in self.correlations if {one.first, one.second} == wanted), None)
+        return next(
+            (correlation for correlation in self.correlations if {correlation.first, correlation.second} == wanted),
+            None,
+        )
 
 
 class ComparisonResult(Record):

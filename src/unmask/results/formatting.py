@@ -119,6 +119,11 @@ def short_name(name: str) -> str:
     return last if path and last.strip(".") else name
 
 
+def join_or(names: Sequence[str]) -> str:
+    """`en`, `en or de`, `en, ja or zh`."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def make_unique(names: Sequence[str]) -> list[str]:
     """The names; one that repeats gets a number."""
     unique: list[str] = []

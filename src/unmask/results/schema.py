@@ -171,6 +171,12 @@ class Measurement(DetailedRecord):
         """What tells a measurement from others: measure, language, corpus, protocol, variant."""
         return self.name, self.language, self.corpus, self.protocol, self.variant
 
+    @property
+    def description(self) -> str:
+        """The measurement in a few words; the sound protocol is not mentioned."""
+        protocol = "" if self.protocol == "sound" else self.protocol
+        return ", ".join(filter(None, (self.name, self.language, self.corpus, self.variant, protocol)))
+
     def kinds(self) -> list[str]:
         """The groups of professions, in order."""
         return list(dict.fromkeys(group.labels["group"] for group in self.groups.values()))
@@ -178,12 +184,12 @@ class Measurement(DetailedRecord):
     def mean_of(self, group: str, gender: str) -> Estimate | None:
         """The mean of the person words of a gender with a group of professions."""
         wanted = {"group": group, "gender": gender}
-        return next((one for one in self.groups.values() if one.labels == wanted), None)
+        return next((group for group in self.groups.values() if group.labels == wanted), None)
 
     def test(self, contrast: str, **labels: str) -> Estimate | None:
         """The test of a contrast, such as `stereotype`, or `difference` in a `group`."""
         wanted = {"contrast": contrast, **labels}
-        return next((one for one in self.tests.values() if one.labels == wanted), None)
+        return next((test for test in self.tests.values() if test.labels == wanted), None)
 
 
 class ModelInfo(Record):
@@ -220,3 +226,8 @@ class AuditResult(Record):
     libraries: dict[str, str]
     seed: int
     measurements: list[Measurement]
+
+    @property
+    def measure_names(self) -> list[str]:
+        """The names of the measures, each once."""
+        return list(dict.fromkeys(measurement.name for measurement in self.measurements))

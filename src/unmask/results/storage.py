@@ -31,19 +31,15 @@ class Folder:
     """What goes into a folder."""
 
     result: AuditResult | ComparisonResult
-    items: Mapping[str, pd.DataFrame]
-    pages: Mapping[str, str]
+    items: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    """By measure."""
+    pages: Mapping[str, str] = field(default_factory=dict)
     """Further text files by name."""
     audits: Mapping[str, Folder] = field(default_factory=dict)
     """Those made for a comparison, by name."""
 
 
-def save(folder: Path, result: AuditResult, items: Mapping[str, pd.DataFrame], pages: Mapping[str, str]) -> None:
-    """Write an audit folder; `pages` are further text files by name."""
-    save_folder(folder, Folder(result, items, pages))
-
-
-def save_folder(folder: Path, content: Folder) -> None:
+def save(folder: Path, content: Folder) -> None:
     """Write the folder of an audit or a comparison."""
     with atomic_folder(folder) as draft:
         write_files(draft, content)
@@ -58,46 +54,19 @@ def write_files(folder: Path, content: Folder) -> None:
     for name, text in content.pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     for name, audit in content.audits.items():
-        inner = folder / "audits" / _file_name(name)
+        inner = folder / "audits" / file_name(name)
         inner.mkdir(parents=True)
         write_files(inner, audit)
 
 
-def load(folder: Path) -> AuditResult:
-    """Read the result of an audit folder."""
-    return _parse_result(AuditResult, folder / RESULT, _read_text(folder, "unmask audit"))
+def load(folder: Path, model: type[R] = AuditResult) -> R:  # type: ignore[assignment]
+    """Read the result of an audit folder, or with `ComparisonResult` that of a comparison's."""
+    return read(folder / RESULT, model)
 
 
-def read(path: Path) -> AuditResult:
-    """Read the result of an audit from a file."""
-    return _parse_result(AuditResult, path, path.read_text(encoding="utf-8", errors="replace"))
-
-
-def load_comparison(folder: Path) -> ComparisonResult:
-    """Read the result of a comparison's folder."""
-    return _parse_result(ComparisonResult, folder / RESULT, _read_text(folder, "unmask compare"))
-
-
-def is_comparison(folder: Path) -> bool:
-    """Whether a folder holds a comparison, not an audit."""
-    file = folder / RESULT
-    return (
-        file.is_file()
-        and _detect_kind(_parse_fields(file.read_text(encoding="utf-8", errors="replace"))) == "comparison"
-    )
-
-
-def _read_text(folder: Path, verb: str) -> str:
-    try:
-        return (folder / RESULT).read_text(encoding="utf-8", errors="replace")
-    except (FileNotFoundError, NotADirectoryError):
-        raise UnmaskError(f"{folder} has no {RESULT}; give a folder that {verb} has written") from None
-
-
-def _parse_result(model: type[R], path: Path, text: str) -> R:
-    fields = _parse_fields(text)
-    if fields is None:
-        raise UnmaskError(f"{path} is cut off, or no JSON; copy it again, or repeat the audit")
+def read(path: Path, model: type[R] = AuditResult) -> R:  # type: ignore[assignment]
+    """Read the result of an audit or a comparison from a file."""
+    fields = read_fields(path)
     if model is AuditResult and _detect_kind(fields) == "comparison":
         raise UnmaskError(f"{path} is a comparison, not an audit; give one that unmask audit has written")
     version = fields.get("schema_version")
@@ -109,23 +78,31 @@ def _parse_result(model: type[R], path: Path, text: str) -> R:
             remedy = f"run unmask analyse {path.parent}, or the audit again"
         raise UnmaskError(f"{path} was written by an earlier version of Unmask (schema {version}); {remedy}")
     try:
-        return model.model_validate_json(text)
+        return model.model_validate_json(json.dumps(fields))
     except ValueError as error:
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
 
 
-def _parse_fields(text: str) -> dict[str, Any] | None:
-    """The top level of a result; None where the text is no JSON."""
+def is_comparison(folder: Path) -> bool:
+    """Whether a folder holds a comparison, not an audit."""
+    return (folder / RESULT).is_file() and _detect_kind(read_fields(folder / RESULT)) == "comparison"
+
+
+def read_fields(path: Path) -> dict[str, Any]:
+    """The top level of a `result.json`, unchecked; an error if it is missing or not whole."""
     try:
-        content = json.loads(text)
+        content = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+    except (FileNotFoundError, NotADirectoryError):
+        message = f"{path.parent} has no {path.name}; give a folder that unmask audit or unmask compare has written"
+        raise UnmaskError(message) from None
     except ValueError:
-        return None
+        raise UnmaskError(f"{path} is cut off, or no JSON; copy it again, or repeat the audit") from None
     return content if isinstance(content, dict) else {}
 
 
-def _detect_kind(fields: dict[str, Any] | None) -> str:
+def _detect_kind(fields: Mapping[str, Any]) -> str:
     """Whether a result is of an audit or a comparison. Results of schema 1 may not say it."""
-    return str((fields or {}).get("kind") or ("comparison" if "comparisons" in (fields or {}) else "audit"))
+    return str(fields.get("kind") or ("comparison" if "comparisons" in fields else "audit"))
 
 
 FORMATS = ("html", "md", "csv")
@@ -141,10 +118,11 @@ def report_format(path: str | PathLike[str]) -> str:
 def free_name(model: str, root: Path = Path("audits")) -> Path:
     """A folder for an audit of this model that does not exist yet: `audits/NAME`, then `audits/NAME-2` …."""
     last = Path(model).resolve().name if Path(model).is_dir() else model
-    name = _file_name(last)
+    name = file_name(last)
     tries = (root / (name if count == 1 else f"{name}-{count}") for count in range(1, 10_000))
     return next(path for path in tries if not path.exists())
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
+    """A name as files and folders may have it."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model"

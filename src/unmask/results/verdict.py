@@ -74,14 +74,13 @@ def side(interval: Interval | None) -> int:
     return 1 if interval[0] > 0 else -1
 
 
-def side_before(change: Change, noise_floor: float | None = None) -> int:
-    """On which side of zero the figure before clearly is: 1, −1, or 0 for neither."""
-    return _clear_side(change.before, noise_floor)
-
-
-def side_after(change: Change, noise_floor: float | None = None) -> int:
-    """On which side of zero the figure after clearly is: 1, −1, or 0 for neither."""
-    return _clear_side(change.after, noise_floor)
+def clear_side(estimate: Estimate | None, noise_floor: float | None = None) -> int:
+    """On which side of zero an estimate clearly is: 1, −1, or 0 for neither."""
+    if estimate is None or estimate.value is None or abs(estimate.value) <= (noise_floor or 0.0):
+        return 0
+    if estimate.interval is None:
+        return (1 if estimate.value > 0 else -1) if is_significant(estimate.p_value) else 0
+    return side(estimate.interval)
 
 
 def is_reliable(change: Change, noise_floor: float | None = None) -> bool:
@@ -94,15 +93,7 @@ def judge(change: Change, *, noise_floor: float | None = None, negligible: float
     before, after = change.values
     if before is None or after is None or not is_reliable(change, noise_floor):
         return "no reliable change"
-    opposite = side_before(change, noise_floor) * side_after(change, noise_floor) < 0
+    opposite = clear_side(change.before, noise_floor) * clear_side(change.after, noise_floor) < 0
     if opposite and abs(after) >= negligible:
         return "overshot"
     return "improved" if abs(after) < abs(before) else "worse"
-
-
-def _clear_side(estimate: Estimate | None, noise_floor: float | None) -> int:
-    if estimate is None or estimate.value is None or abs(estimate.value) <= (noise_floor or 0.0):
-        return 0
-    if estimate.interval is None:
-        return (1 if estimate.value > 0 else -1) if is_significant(estimate.p_value) else 0
-    return side(estimate.interval)

@@ -327,7 +327,7 @@ def _find_split_files(layout: DatasetLayout, folder: Path, splits: Sequence[str]
     missing = [split for split, paths in files.items() if not paths]
     if missing:
         names = ", ".join(" or ".join(name.removesuffix("*") for name in patterns[split]) for split in missing)
-        by_hand = datasets.DATASETS[layout.dataset].by_hand
+        by_hand = datasets.built_in()[layout.dataset].by_hand
         hint = f"get it from {by_hand}" if by_hand else "put it there (.jsonl or a table, also .gz or .xz)"
         raise UnmaskError(f"{folder} has no file for {quote(missing)}, which is called {names}; {hint}")
     return files

@@ -50,8 +50,8 @@ class ModelEvidence:
 
     def find_value(self, measure: Measure, figure: Figure) -> float | None:
         """A figure of the first measurement that has it."""
-        comparison = next((one for one in self.comparisons if one.name == measure.name), None)
-        measurements = (one for one in self.measurements if one.name == measure.name)
+        comparison = next((comparison for comparison in self.comparisons if comparison.name == measure.name), None)
+        measurements = (measurement for measurement in self.measurements if measurement.name == measure.name)
         values = (measure.figure_value(figure, measurement, comparison) for measurement in measurements)
         return next((value for value in values if value is not None), None)
 
@@ -84,7 +84,11 @@ def gather_evidence(
     progress: Progress | None = None,
 ) -> Evidence:
     """All measurements of each model; `classifiers` are those made of them, by task and by the name of the model."""
-    evidence = Evidence()
+    text = (
+        f"Measures are compared over {len(subjects)} models. So few, made from one another or chosen by hand, are"
+        " no sample of models: the correlation describes these models, and says little about others."
+    )
+    evidence = Evidence(caveats=[Caveat(code="few-models", text=text)])
     for subject in subjects:
         measurements = list(subject.result.measurements)
         for measure in _further_measures(measurements):
@@ -94,8 +98,8 @@ def gather_evidence(
                 audit = _audit_classifier(folders[subject.name], seed=seed, loading=loading, progress=progress)
                 evidence.audits[f"{subject.name}-{task}"] = audit
                 measurements += audit.result.measurements
-        own = [comparison for comparison in comparisons if comparison.after == subject.name]
-        evidence.models.append(ModelEvidence(subject.name, measurements, own))
+        own_comparisons = [comparison for comparison in comparisons if comparison.after == subject.name]
+        evidence.models.append(ModelEvidence(subject.name, measurements, own_comparisons))
     return evidence
 
 
@@ -104,16 +108,18 @@ def _audit_classifier(folder: Path, *, seed: int, loading: LoadOptions, progress
     options = audit_options()(seed=seed, **dict(loading))
     handle = make_handle(str(folder), loading, progress=progress)
     measures = choose_measures(handle, options)
-    packaged = [[corpus for corpus in measure.corpora if corpus not in datasets.DATASETS] for measure in measures]
+    packaged = [[corpus for corpus in measure.corpora if corpus not in datasets.built_in()] for measure in measures]
     corpora = tuple(names[0] for names in packaged if names)
     return run_audit(handle, options.replace(corpora=corpora), progress=progress)
 
 
 def _further_measures(measurements: Sequence[Measurement]) -> list[Measure]:
     """Measures with a dataset of their own that ask the same role of a model, and were not run."""
-    run = [registry.get_measure(one.name) for one in measurements]
+    run = [registry.get_measure(measurement.name) for measurement in measurements]
     roles = {measure.roles for measure in run if measure.main}
-    return [one for one in registry.built_in() if one.dataset and one.roles in roles and one not in run]
+    return [
+        measure for measure in registry.built_in() if measure.dataset and measure.roles in roles and measure not in run
+    ]
 
 
 def _audit_again(
@@ -142,7 +148,7 @@ def compare_measures(evidence: Sequence[ModelEvidence]) -> Agreement:
         MeasureFigure(name=figure.name, measure=measure.name, extrinsic=measure.of_classifiers, what=figure.what)
         for measure, figure in _declared_figures()
     ]
-    return correlate_figures([ModelFigures(model=one.model, figures=one.figures()) for one in evidence], figures)
+    return correlate_figures([ModelFigures(model=model.model, figures=model.figures()) for model in evidence], figures)
 
 
 def correlate_figures(models: Sequence[ModelFigures], figures: Sequence[MeasureFigure]) -> Agreement:
@@ -169,15 +175,6 @@ def correlate_figures(models: Sequence[ModelFigures], figures: Sequence[MeasureF
     )
 
 
-def few_models(count: int) -> Caveat:
-    """Why a correlation over these models says little."""
-    return Caveat(
-        code="few-models",
-        text=f"Measures are compared over {count} models. So few, made from one another or chosen by hand, are"
-        " no sample of models: the correlation describes these models, and says little about others.",
-    )
-
-
 def _reason_to_leave_out(values: NDArray[np.float64]) -> str:
     finite = values[np.isfinite(values)]
     if finite.size < FEWEST_MODELS:
@@ -187,33 +184,32 @@ def _reason_to_leave_out(values: NDArray[np.float64]) -> str:
 
 def _correlate(first: str, second: str, columns: Mapping[str, NDArray[np.float64]]) -> Correlation:
     ranking = evaluate_ranking(columns[first], columns[second])
-    pair = Correlation(first=first, second=second, n=ranking.n, pearson=None, spearman=None)
     if ranking.n < FEWEST_MODELS:
-        return pair
-    return pair.model_copy(
-        update={
-            "pearson": ranking.pearson.value,
-            "pearson_interval": ranking.pearson.interval,
-            "pearson_p_value": ranking.pearson.p_value,
-            "spearman": ranking.spearman.value,
-            "spearman_interval": ranking.spearman.interval,
-            "spearman_p_value": ranking.spearman.p_value,
-        }
+        return Correlation(first=first, second=second, n=ranking.n, pearson=None, spearman=None)
+    return Correlation(
+        first=first,
+        second=second,
+        n=ranking.n,
+        pearson=ranking.pearson.value,
+        pearson_interval=ranking.pearson.interval,
+        pearson_p_value=ranking.pearson.p_value,
+        spearman=ranking.spearman.value,
+        spearman_interval=ranking.spearman.interval,
+        spearman_p_value=ranking.spearman.p_value,
     )
 
 
 def _write_headline(pairs: Sequence[Correlation], figures: Mapping[str, MeasureFigure], models: int) -> str:
-    known = [(pair, pair.pearson) for pair in pairs if pair.pearson is not None]
-    if not known:
+    correlated = [(pair, pair.pearson) for pair in pairs if pair.pearson is not None]
+    if not correlated:
         return f"Over {models} models no two figures can be compared."
     clear = [
-        f"{pair.first} and {pair.second} (r = {number(r)})" for pair, r in known if is_significant(pair.p_adjusted)
+        f"{pair.first} and {pair.second} (r = {number(r)})" for pair, r in correlated if is_significant(pair.p_adjusted)
     ]
-    headline = (
-        f"Over {models} models, {len(clear)} of {len(known)} pairs of figures correlate beyond chance after correction"
-    )
+    share = f"{len(clear)} of {len(correlated)} pairs of figures"
+    headline = f"Over {models} models, {share} correlate beyond chance after correction"
     headline += f": {'; '.join(clear)}." if clear else "."
-    between = [r for pair, r in known if figures[pair.first].extrinsic != figures[pair.second].extrinsic]
+    between = [r for pair, r in correlated if figures[pair.first].extrinsic != figures[pair.second].extrinsic]
     if between:
         headline += (
             f" Between figures of the models and figures of the classifiers made of them, r lies between"

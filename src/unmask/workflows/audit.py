@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
+from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.errors import UnmaskError, check_choice, quote
-from unmask.files import write_text
+from unmask.files import hash_content, write_text
 from unmask.measures import registry
-from unmask.measures.base import PROTOCOLS, SEED, Context, Measure, adjust_tests
+from unmask.measures.base import Context, Measure, adjust_tests
 from unmask.measures.recorded import locate_items, read_table
 from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
-from unmask.results.storage import report_format
 from unmask.steps import step
-from unmask.workflows.audit_options import AS_LOADED, AuditOptions, audit_options
+from unmask.workflows.audit_options import AS_LOADED, AnalyseOptions, AuditOptions, audit_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,16 +33,54 @@ if TYPE_CHECKING:
     from unmask.models.roles import Progress
     from unmask.report.default_blocks import MeasureSection
 
+WIDTH = 100
+"""Columns of a summary."""
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "pandas")
 
 
 @dataclass(eq=False)
-class Audit:
+class ReportedResult(ABC):
+    """What an audit or a comparison found, the items behind it, and ways to show and store them."""
+
+    result: Any
+    items: dict[str, pd.DataFrame]
+    """By measure."""
+
+    @abstractmethod
+    def show(self, console: Console) -> None:
+        """Print the summary to a terminal."""
+
+    @abstractmethod
+    def text(self, form: str = "html", *, beside: bool = False) -> str:
+        """The report as text: html, md (Markdown) or csv; `beside`: for a page in the folder of the result."""
+
+    @abstractmethod
+    def to_folder(self) -> storage.Folder:
+        """The content of the folder."""
+
+    def summary(self) -> str:
+        """The findings as plain text, a screenful."""
+        from rich.console import Console
+
+        page = StringIO()
+        self.show(Console(file=page, width=WIDTH, color_system=None))
+        return page.getvalue()
+
+    def report(self, path: str | PathLike[str]) -> Path:
+        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
+        return write_text(path, self.text(storage.report_format(path)))
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for a comparison."""
+        storage.save(Path(folder), self.to_folder())
+        return Path(folder)
+
+
+@dataclass(eq=False)
+class Audit(ReportedResult):
     """A finished audit: its measurements, its items, and ways to show and store them."""
 
     result: AuditResult
-    items: dict[str, pd.DataFrame]
-    """By measure."""
     model: ModelHandle | None = None
     """The model, if it is still loaded."""
 
@@ -50,12 +88,6 @@ class Audit:
     def measurements(self) -> list[Measurement]:
         """One for each corpus that was measured."""
         return self.result.measurements
-
-    def summary(self) -> str:
-        """The findings as plain text, a screenful."""
-        from unmask.report import terminal
-
-        return terminal.audit_text(self.result, self.sections())
 
     def sections(self) -> list[MeasureSection]:
         """The measurements as sections of a report."""
@@ -91,16 +123,6 @@ class Audit:
         tables, sentences = item_tables(self.items), limits(self.measurements)
         page = audit_page(self.result, self.sections(), tables, limits=sentences, link_files=beside)
         return markdown.page_markdown(page) if form == "md" else html.render_page(page)
-
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
-        return write_text(path, self.text(report_format(path)))
-
-    def save(self, folder: str | PathLike[str]) -> Path:
-        """Write the audit folder: `result.json`, `items/`, `report.html`."""
-        target = Path(folder)
-        storage.save_folder(target, self.to_folder())
-        return target
 
     def to_folder(self) -> storage.Folder:
         """The content of the audit folder."""
@@ -198,62 +220,57 @@ def fitting_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]
     return [measure for measure in [*registry.built_in(), *named] if measure.fits(model, options)]
 
 
-def analyse(
-    items: str | PathLike[str],
-    *,
-    measure: str | None = None,
-    language: str | None = None,
-    protocol: str = "sound",
-    score_column: str | None = None,
-    seed: int = SEED,
-) -> Audit:
+@accepts(AnalyseOptions)
+def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     """Analyse recorded item scores without the model that gave them.
 
-    Parameters
-    ----------
-    items
-        An audit folder, or a Parquet, CSV or TSV file.
-    measure
-        Default: recognised by the columns.
-    language
-        Needed only where the file does not state it and it is not English.
+    `items` is an audit folder, or a Parquet, CSV or TSV file.
     """
-    path = Path(items)
-    chosen = registry.get_measure(measure) if measure else recognise_measure(path)
-    check_choice(protocol, PROTOCOLS, "protocol")
-    if protocol not in chosen.protocols:
-        raise UnmaskError(f"{chosen.name} has no {protocol} protocol; leave out --protocol {protocol}")
-    if language is not None:
-        check_choice(language, chosen.languages, f"language of {chosen.name}")
-    if score_column is not None and chosen.recorded_columns != Measure.recorded_columns:
-        raise UnmaskError(f"--score-column does not apply: {chosen.name} needs the columns {chosen.recorded_columns}")
-    file, name = locate_items(path, chosen.name)
-    context = Context(language or chosen.languages[0], protocol=protocol, seed=seed, offline=True)
-    frame = chosen.read_items(file, context, language=language, score_column=score_column)
-    data_hash = hashlib.sha256(file.read_bytes()).hexdigest()
-    measurements = [
-        measurement.model_copy(update={"data_hash": data_hash, "noise_floor": None})
-        for measurement in chosen.analyse_recorded(frame, context)
-    ]
+    path, settings = Path(items), AnalyseOptions(**options)
+    if (path / storage.RESULT).is_file():
+        storage.read_fields(path / storage.RESULT)  # an error if it is cut off: the folder is not whole
+    measure = registry.get_measure(settings.measure) if settings.measure else recognise_measure(path)
+    if settings.protocol not in measure.protocols:
+        raise UnmaskError(
+            f"{measure.name} has no {settings.protocol} protocol; leave out --protocol {settings.protocol}"
+        )
+    if settings.language is not None:
+        check_choice(settings.language, measure.languages, f"language of {measure.name}")
+    column = settings.score_column
+    if column is not None and measure.recorded_columns != Measure.recorded_columns:
+        raise UnmaskError(f"--score-column does not apply: {measure.name} needs the columns {measure.recorded_columns}")
+    file, name = locate_items(path, measure.name)
+    language = settings.language or measure.languages[0]
+    context = Context(language, protocol=settings.protocol, seed=settings.seed, offline=True)
+    frame = measure.read_items(file, context, language=settings.language, score_column=column)
+    scoring = {"data_hash": hash_content(file), "noise_floor": None}
+    measurements = [measurement.model_copy(update=scoring) for measurement in measure.analyse_recorded(frame, context)]
     configuration = {
         "items": str(file),
-        "measures": [chosen.name],
+        "measures": [measure.name],
         "languages": sorted({measurement.language for measurement in measurements}),
-        "protocol": protocol,
-        "score_column": score_column,
+        "protocol": settings.protocol,
+        "score_column": column,
     }
     info = ModelInfo(name=name, architecture="recorded scores")
-    return Audit(_make_result(info, configuration, seed, measurements), {chosen.name: frame})
+    return Audit(_make_result(info, configuration, settings.seed, measurements), {measure.name: frame})
+
+
+def read_result(audit: Audit | AuditResult | str | PathLike[str]) -> AuditResult:
+    """The result of an audit, or of the folder of one."""
+    if isinstance(audit, str | PathLike):
+        return storage.load(Path(audit))
+    return audit.result if isinstance(audit, Audit) else audit
 
 
 def recognise_measure(path: Path) -> Measure:
     """The measure that recorded scores belong to: by the items of an audit folder, or by the columns of a file."""
     if path.is_dir():
-        names = sorted(file.stem for file in (path / "items").glob("*.parquet"))
-        known = [registry.get_measure(name) for name in names]
-        main = [measure for measure in known if measure.main] or known
+        measures = [registry.get_measure(file.stem) for file in sorted((path / "items").glob("*.parquet"))]
+        main = [measure for measure in measures if measure.main] or measures
         if len(main) > 1:
-            raise UnmaskError(f"{path} holds the items of {quote(names)}; choose one with --measure")
+            names = quote(measure.name for measure in measures)
+            raise UnmaskError(f"{path} holds the items of {names}; choose one with --measure")
         return main[0] if main else registry.built_in()[0]
     columns = set(map(str, read_table(path)))
     candidates = [measure for measure in registry.installed() if measure.recognises(columns)]
@@ -263,7 +280,9 @@ def recognise_measure(path: Path) -> Measure:
 def _make_result(
     info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
 ) -> AuditResult:
-    interpreted = [registry.get_measure(one.name).interpret(one) for one in adjust_tests(measurements)]
+    interpreted = [
+        registry.get_measure(measurement.name).interpret(measurement) for measurement in adjust_tests(measurements)
+    ]
     return AuditResult(model=info, configuration=configuration, measurements=interpreted, **describe_run(seed))
 
 

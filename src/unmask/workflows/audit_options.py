@@ -23,15 +23,37 @@ from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
 from unmask.option_files import read_toml
 from unmask.options import EngineOptions, LoadOptions, Options, option
 from unmask.results import AuditResult, storage
+from unmask.results.formatting import join_or
 
 AnyOptions = TypeVar("AnyOptions", bound="AuditOptions")
 AS_LOADED = "as loaded"
 """The device of a model that was given as an object."""
 
 
+PROTOCOL_HELP = "sound: corrected method. published: exact reproduction of the paper, errors included."
+SEED_HELP = "Seed of random samples, permutations and the noise floor."
+
+
 def _list_values(attribute: str) -> list[str]:
     """The languages or corpora of all built-in measures."""
     return list(dict.fromkeys(name for measure in registry.built_in() for name in getattr(measure, attribute)))
+
+
+def _describe_languages() -> str:
+    """Help: the languages of the built-in measures."""
+    measures: dict[tuple[str, ...], list[str]] = {}
+    for measure in registry.built_in():
+        measures.setdefault(measure.languages, []).append(measure.name)
+    return ", ".join(f"{join_or(languages)} ({', '.join(names)})" for languages, names in measures.items())
+
+
+def _describe_corpora() -> str:
+    """Help: the corpora of the built-in measures."""
+    sentences = []
+    for measure in registry.built_in():
+        corpora = [f"{corpus} ({measure.corpus_descriptions.get(corpus)})" for corpus in measure.corpora]
+        sentences += [f"{measure.heading}: {', '.join(corpora)}."] if corpora else []
+    return " ".join(sentences)
 
 
 class AuditOptions(LoadOptions):
@@ -40,31 +62,28 @@ class AuditOptions(LoadOptions):
     measures: tuple[str, ...] = option(
         (),
         "A measure to run (unmask list measures describes them); can be given several times. Default: all that fit the"
-        " model, except crows-pairs and plug-ins.",
+        f" model, except {', '.join(one.name for one in registry.built_in() if not one.by_default)} and plug-ins.",
         key="measure",
         suggestions=registry.measure_names,
     )
     languages: tuple[str, ...] = option(
         ("en",),
-        "en or de (association), en, ja or zh (inference), en (geometry, crows-pairs); can be given several times.",
+        f"{_describe_languages()}; can be given several times.",
         key="language",
         suggestions=lambda: _list_values("languages"),
     )
     protocol: str = option(
         "sound",
-        "sound: corrected method. published: exact reproduction of the paper, errors included.",
+        PROTOCOL_HELP,
         choices=PROTOCOLS,
     )
     corpora: tuple[str, ...] = option(
         (),
-        "Association: bec-pro (people and professions), emotions (English), agreement-free (German, without"
-        " grammatical agreement). Sentiment: imdb (25,000 film reviews; the default where they are on this machine),"
-        " reviews (240 short ones, in the package). Inference: sentences (in the package), nli-coal (the released"
-        " sets). Geometry, for encoders: nouns (in the package), word2vec or glove (the papers' vocabularies).",
+        _describe_corpora(),
         key="corpus",
         suggestions=lambda: _list_values("corpora"),
     )
-    seed: int = option(SEED, "Seed of random samples, permutations and the noise floor.", minimum=0, last=True)
+    seed: int = option(SEED, SEED_HELP, minimum=0, last=True)
     workspace: Path | None = option(
         None, "A folder for partial results, from which an interrupted audit continues.", cli=False
     )
@@ -144,14 +163,35 @@ class AuditCommand(EngineOptions, AuditOptions):
     """What the command does with an audit, as opposed to what the audit is."""
 
 
+class AnalyseOptions(Options):
+    """How recorded scores are analysed."""
+
+    measure: str | None = option(
+        None,
+        f"The measure that the scores belong to: {', '.join(registry.BUILT_IN)}, or one of another package. Default: by"
+        " the columns.",
+        suggestions=registry.measure_names,
+    )
+    language: str | None = option(
+        None,
+        f"{join_or(_list_values('languages'))}, for files that do not state it. Default: en.",
+        suggestions=lambda: _list_values("languages"),
+    )
+    protocol: str = option("sound", PROTOCOL_HELP, choices=PROTOCOLS)
+    score_column: str | None = option(
+        None, "The column of the scores. Default: association, or Pre_Assoc in BEC-Pro's files."
+    )
+    seed: int = option(SEED, SEED_HELP, minimum=0, last=True)
+
+
 def audit_options() -> type[AuditOptions]:
     """The class of options of an audit, with those of every measure that is installed."""
-    return _combine(AuditOptions, tuple(one for one in registry.installed() if not _option_problem(one)))
+    return _combine(AuditOptions, tuple(measure for measure in registry.installed() if not _option_problem(measure)))
 
 
 def audit_command() -> type[AuditCommand]:
     """The class of options of the command, with those of every measure that is installed."""
-    return _combine(AuditCommand, tuple(one for one in registry.installed() if not _option_problem(one)))
+    return _combine(AuditCommand, tuple(measure for measure in registry.installed() if not _option_problem(measure)))
 
 
 def _option_problem(measure: Measure) -> str:
@@ -173,11 +213,11 @@ def _combine(base: type[AnyOptions], measures: tuple[Measure, ...]) -> type[AnyO
         for name, declared in measure.Options.model_fields.items():
             if name in fields:
                 continue
-            first, *others = [one.heading for one in measures if name in one.Options.model_fields]
+            first, *others = [measure.heading for measure in measures if name in measure.Options.model_fields]
             panel = " and ".join([first, *(heading.lower() for heading in others)])
-            shown, extra = copy(declared), declared.json_schema_extra
-            shown.json_schema_extra = {"option": extra["option"] | {"panel": panel}}  # type: ignore[index,operator]
-            fields[name] = (declared.annotation, shown)
+            field, extra = copy(declared), declared.json_schema_extra
+            field.json_schema_extra = {"option": extra["option"] | {"panel": panel}}  # type: ignore[index,operator]
+            fields[name] = (declared.annotation, field)
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
 
 
@@ -250,21 +290,23 @@ def options_of(result: AuditResult) -> AuditOptions:
     if not result.measurements:
         raise UnmaskError(f"the audit of {result.model.name} holds no measurement to repeat; audit the model again")
     stated, measures, parameters = result.configuration, _installed_measures(result), audit_options().parameters()
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in (name for measure in measures for name in measure.Options.model_fields):
         value = stated.get(name)
         if value is not None:
-            given[name] = Path(str(value)) if parameters[name].type is Path else value
-    _check_corpora(result, has_files=any(parameters[name].type is Path for name in given))
-    languages: Any = stated.get("languages") or dict.fromkeys(one.language for one in result.measurements)
+            values[name] = Path(str(value)) if parameters[name].type is Path else value
+    _check_corpora(result, has_files=any(parameters[name].type is Path for name in values))
+    languages: Any = stated.get("languages") or dict.fromkeys(
+        measurement.language for measurement in result.measurements
+    )
     if (device := stated.get("device", AS_LOADED)) != AS_LOADED:
-        given["device"] = device
+        values["device"] = device
     options = audit_options()(
-        measures=tuple(dict.fromkeys(one.name for one in result.measurements)),
+        measures=tuple(result.measure_names),
         languages=tuple(languages),
         protocol=result.measurements[0].protocol,
         seed=result.seed,
-        **given,
+        **values,
     )
     corpora = dict.fromkeys(corpus for measure in measures for corpus in _named_corpora(measure, result, options))
     return options.replace(corpora=tuple(corpora))
@@ -285,7 +327,7 @@ def unstated_options(result: AuditResult) -> dict[str, Any]:
 
 
 def _installed_measures(result: AuditResult) -> list[Measure]:
-    measures = map(registry.find_measure, dict.fromkeys(one.name for one in result.measurements))
+    measures = map(registry.find_measure, result.measure_names)
     return [measure for measure in measures if measure is not None]
 
 
@@ -305,7 +347,7 @@ def _check_corpora(result: AuditResult, *, has_files: bool) -> None:
 
 def _named_corpora(measure: Measure, result: AuditResult, options: AuditOptions) -> Iterable[str]:
     """The corpora of a measure to name, where they are not those that are measured by default."""
-    measurements = [one for one in result.measurements if one.name == measure.name]
+    measurements = [measurement for measurement in result.measurements if measurement.name == measure.name]
     measured = list(dict.fromkeys(measure.asked_corpora(measurements, dict(result.configuration))))
     own_options = options.for_measure(measure)
     default = [
@@ -316,27 +358,25 @@ def _named_corpora(measure: Measure, result: AuditResult, options: AuditOptions)
     return [corpus for _, corpus in measured if corpus in measure.corpora] if measured != default else []
 
 
-def list_differences(then: AuditResult, now: AuditResult) -> list[str]:
+def list_differences(before: AuditResult, now: AuditResult) -> list[str]:
     """What was not the same in two audits with the same options, a line each."""
     lines = []
-    versions = [{"unmask": one.unmask_version} | one.libraries for one in (then, now)]
+    versions = [{"unmask": result.unmask_version} | result.libraries for result in (before, now)]
     changed = [name for name in versions[0] if _differ(versions[0][name], versions[1].get(name))]
     if changed:
         changes = ", ".join(f"{name} {versions[0][name]} then, {versions[1][name]} now" for name in changed)
         lines.append(f"another version: {changes}")
-    if _differ(then.model.weight_hash, now.model.weight_hash):
-        hashes = f"{then.model.weight_hash:.12} then, {now.model.weight_hash:.12} now"
+    if _differ(before.model.weight_hash, now.model.weight_hash):
+        hashes = f"{before.model.weight_hash:.12} then, {now.model.weight_hash:.12} now"
         lines.append(f"another model: the weights of {now.model.name} are not those that were audited ({hashes})")
-    devices = [(one.model.device or "").partition(":")[0] for one in (then, now)]
+    devices = [(one.model.device or "").partition(":")[0] for one in (before, now)]
     if _differ(*devices):
         lines.append(f"another device: {devices[0]} then, {devices[1]} now; the last digits may differ")
-    before = {one.key: one.data_hash for one in then.measurements}
+    data_hashes = {measurement.key: measurement.data_hash for measurement in before.measurements}
     for measurement in now.measurements:
-        old, new = before.get(measurement.key), measurement.data_hash
+        old, new = data_hashes.get(measurement.key), measurement.data_hash
         if _differ(old, new):
-            parts = (measurement.name, measurement.language, measurement.corpus, measurement.variant)
-            name = " ".join(filter(None, parts))
-            lines.append(f"other data: {name} has other items ({old:.12} then, {new:.12} now)")
+            lines.append(f"other data: {measurement.description} has other items ({old:.12} then, {new:.12} now)")
     return lines
 
 

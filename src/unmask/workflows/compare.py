@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import field_validator, model_validator
 
 from unmask.errors import UnmaskError
-from unmask.files import write_text
 from unmask.measures import registry
 from unmask.options import LoadOptions, accepts, option
 from unmask.results import (
@@ -25,11 +24,10 @@ from unmask.results import (
     Usefulness,
     storage,
 )
-from unmask.results.storage import report_format
 from unmask.steps import say as say_step
 from unmask.steps import step
 from unmask.workflows import agreement, usefulness
-from unmask.workflows.audit import Audit, describe_run
+from unmask.workflows.audit import Audit, ReportedResult, describe_run
 from unmask.workflows.audit_options import AuditOptions, audit_options
 from unmask.workflows.compared_models import Subject, comparison_key, gather_subjects
 from unmask.workflows.usefulness import CLASSIFIER_TASKS, DownstreamTask
@@ -116,18 +114,16 @@ class CompareOptions(LoadOptions):
     def tasks(self) -> list[DownstreamTask]:
         """The tasks on which the models are fine-tuned and compared."""
         return [
-            DownstreamTask(task=task, data=data, train=self.train, test=self.test, seed=self.seed)
+            DownstreamTask(task=task, data=data, train=self.train, test=self.test, seed=self.seed, **dict(self.loading))
             for task, data in zip_longest(self.task, self.data)
         ]
 
 
 @dataclass(eq=False)
-class Compared:
+class Compared(ReportedResult):
     """A finished comparison: what changed, the items behind it, and ways to show and store them."""
 
     result: ComparisonResult
-    items: dict[str, pd.DataFrame]
-    """By measure."""
     audits: dict[str, Audit] = field(default_factory=dict)
     """Those that were made for the comparison, by the name of the model."""
 
@@ -145,12 +141,6 @@ class Compared:
     def verdict(self) -> str:
         """The verdict of the first comparison: improved, no reliable change, overshot or worse."""
         return self.comparisons[0].verdict
-
-    def summary(self) -> str:
-        """What changed as plain text, a screenful."""
-        from unmask.report import terminal
-
-        return terminal.comparison_text(self.result, self.sections())
 
     def sections(self) -> list[ComparisonSection]:
         """The comparisons as sections of a report."""
@@ -190,18 +180,10 @@ class Compared:
         page = comparison_page(self.result, self.sections(), item_tables(self.items), link_files=beside)
         return markdown.page_markdown(page) if form == "md" else html.render_page(page)
 
-    def report(self, path: str | PathLike[str]) -> Path:
-        """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""
-        return write_text(path, self.text(report_format(path)))
-
-    def save(self, folder: str | PathLike[str]) -> Path:
-        """Write the folder: `result.json`, `items/`, `report.html`, and the audits made for it under `audits/`."""
+    def to_folder(self) -> storage.Folder:
+        """The content of the folder, with the audits that were made for it under `audits/`."""
         audits = {name: audit.to_folder() for name, audit in self.audits.items()}
-        target = Path(folder)
-        storage.save_folder(
-            target, storage.Folder(self.result, self.items, {"report.html": self.text(beside=True)}, audits)
-        )
-        return target
+        return storage.Folder(self.result, self.items, {"report.html": self.text(beside=True)}, audits)
 
 
 def load(folder: str | PathLike[str]) -> Audit | Compared:
@@ -210,7 +192,7 @@ def load(folder: str | PathLike[str]) -> Audit | Compared:
 
     path, items = Path(folder), {}
     is_comparison = storage.is_comparison(path)
-    result = storage.load_comparison(path) if is_comparison else storage.load(path)
+    result = storage.load(path, ComparisonResult) if is_comparison else storage.load(path)
     for file in sorted((path / "items").glob("*.parquet")):
         try:
             items[file.stem] = pd.read_parquet(file)
@@ -234,6 +216,9 @@ def compare(
     Each of `before` and `after` is an audit folder, an `Audit`, or a model as `audit` takes it. Models are audited with
     the settings of the first audit among them. For four models or more, the result also says whether the measures agree
     on which is the more biased; then the fine-tuned classifiers are audited, too.
+
+    `progress` is called with the number of inputs that are done, and of all; `say` with a line about fine-tuning, and
+    `watch` with every step of it. The steps go to the logger `unmask`.
     """
     import pandas as pd
 
@@ -242,7 +227,7 @@ def compare(
         raise UnmaskError("there is nothing to compare with; give a model or audit before, and one or more after")
     tasks, loading = settings.tasks(), settings.loading
     for task in tasks:
-        task.read_examples(offline=loading.offline)  # raises an error before the work if something is missing
+        task.read_examples()  # raises an error before the work if something is missing
     subjects = gather_subjects([before, *after], settings.audit_options, loading, progress=progress)
     first, *others = subjects
     comparisons: list[Comparison] = []
@@ -254,51 +239,33 @@ def compare(
         for comparison, paired in _compare_subjects(first, other, caveats, seed=settings.seed):
             comparisons.append(comparison)
             items.setdefault(comparison.name, []).append(paired)
-    cost, classifiers = _measure_costs(subjects, settings, tasks, progress=progress, say=say, watch=watch)
-    caveats += [_not_made_from(first, other) for other in others if other.is_made_from(first) is False]
-    if len(others) > 1:
-        caveats.append(_several_models(len(others)))
-    agreed, audits = None, {subject.name: subject.audit for subject in subjects if subject.audited}
+    cost = usefulness.MeasuredUsefulness()
+    if settings.usefulness:
+        with step("Measuring usefulness"):
+            cost = usefulness.measure_usefulness(subjects, text=settings.text, seed=settings.seed, progress=progress)
+    classifiers = {
+        task.task: usefulness.finetune_subjects(cost, subjects, task, folder=settings.classifiers, say=say, watch=watch)
+        for task in tasks
+    }
+    caveats += _list_caveats(first, others)
+    audits = {subject.name: subject.audit for subject in subjects if subject.audited}
+    evidence = agreement.Evidence()
     if len(subjects) >= agreement.FEWEST_MODELS:
         evidence = agreement.gather_evidence(
             subjects, comparisons, classifiers, seed=settings.seed, loading=loading, progress=progress
         )
-        agreed, audits = agreement.compare_measures(evidence.models), audits | evidence.audits
-        caveats += [agreement.few_models(len(subjects)), *evidence.caveats]
     result = ComparisonResult(
         configuration=_resolve_configuration(settings, tasks, first),
         before=_describe_side(first),
         after=[_describe_side(other, first) for other in others],
         comparisons=_with_cost(comparisons, cost.tasks),
         usefulness=cost.tasks,
-        agreement=agreed,
-        caveats=[*caveats, *cost.caveats],
+        agreement=agreement.compare_measures(evidence.models) if evidence.models else None,
+        caveats=[*caveats, *evidence.caveats, *cost.caveats],
         **describe_run(settings.seed),
     )
     frames = {name: pd.concat(parts, ignore_index=True) for name, parts in items.items()}
-    return Compared(result, frames | cost.items, audits)
-
-
-def _measure_costs(
-    subjects: Sequence[Subject],
-    options: CompareOptions,
-    tasks: Sequence[DownstreamTask],
-    *,
-    progress: Progress | None,
-    say: Say | None,
-    watch: Watch | None,
-) -> tuple[usefulness.MeasuredUsefulness, dict[str, dict[str, Path]]]:
-    """Usefulness, and the folders of the fine-tuned classifiers by task and by the name of the model."""
-    cost = usefulness.MeasuredUsefulness()
-    if options.usefulness:
-        with step("Measuring usefulness"):
-            cost = usefulness.measure_usefulness(subjects, text=options.text, seed=options.seed, progress=progress)
-    classifiers = {}
-    for task in tasks:
-        classifiers[task.task] = usefulness.finetune_subjects(
-            cost, subjects, task, folder=options.classifiers, loading=options.loading, say=say, watch=watch
-        )
-    return cost, classifiers
+    return Compared(result, frames | cost.items, audits | evidence.audits)
 
 
 def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -> list[Comparison]:
@@ -306,7 +273,10 @@ def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -
     main = {comparison.after: comparison.name for comparison in reversed(comparisons)}
     costs = {name: usefulness.describe_cost([task for task in tasks if task.after == name]) for name in main}
     return [
-        one.model_copy(update={"cost": costs[one.after]}) if one.name == main[one.after] else one for one in comparisons
+        comparison.model_copy(update={"cost": costs[comparison.after]})
+        if comparison.name == main[comparison.after]
+        else comparison
+        for comparison in comparisons
     ]
 
 
@@ -325,7 +295,11 @@ def _compare_subjects(
             comparison, items = measure.compare(before.compared(measurement), after.compared(other), seed=seed)
         column = "compared" if "model" in items else "model"
         compared.append((comparison, items.assign(**{column: after.name})))
-    caveats += [_corpus_left_out(before, one) for one in after.result.measurements if before.find(one) is None]
+    caveats += [
+        _corpus_left_out(before, measurement)
+        for measurement in after.result.measurements
+        if before.find(measurement) is None
+    ]
     return compared
 
 
@@ -338,32 +312,34 @@ def _corpus_left_out(subject: Subject, measurement: Measurement) -> Caveat:
     return Caveat(code="corpus-left-out", text=text)
 
 
-def _several_models(count: int) -> Caveat:
-    return Caveat(
-        code="several-models",
-        text=f"{count} models were compared, each on its own. Of twenty models that did not change, one or two would be"
-        " called changed by chance; do not pick the best of many by its verdict alone.",
-    )
-
-
-def _not_made_from(before: Subject, after: Subject) -> Caveat:
-    return Caveat(
-        code="not-made-from",
-        text=f"{after.name} was not made from {before.name}: its record names a model with other weights. Differences"
-        " between the two need not be due to the mitigation.",
-    )
+def _list_caveats(before: Subject, others: Sequence[Subject]) -> list[Caveat]:
+    """What a reader must know of the choice of the models."""
+    texts = [
+        f"{after.name} was not made from {before.name}: its record names a model with other weights. Differences"
+        " between the two need not be due to the mitigation."
+        for after in others
+        if after.is_made_from(before) is False
+    ]
+    caveats = [Caveat(code="not-made-from", text=text) for text in texts]
+    if len(others) > 1:
+        text = (
+            f"{len(others)} models were compared, each on its own. Of twenty models that did not change, one or two"
+            " would be called changed by chance; do not pick the best of many by its verdict alone."
+        )
+        caveats.append(Caveat(code="several-models", text=text))
+    return caveats
 
 
 def _describe_side(subject: Subject, before: Subject | None = None) -> Side:
     """A model as the result names it; one after with where it comes from."""
     model = subject.result.model
-    made = None if before is None else subject.is_made_from(before)
+    is_child = None if before is None else subject.is_made_from(before)
     lineage = ""
-    if before is not None and made is not None:
+    if before is not None and is_child is not None:
         method = f"by {model.mitigation}" if model.mitigation else "by a mitigation"
         lineage = (
             f"Made from {before.name} {method}: the weights that its record names are those that were measured before."
-            if made
+            if is_child
             else f"Not made from {before.name}: its record names a model with other weights."
         )
     folder = None if subject.folder is None else str(subject.folder)
@@ -373,10 +349,11 @@ def _describe_side(subject: Subject, before: Subject | None = None) -> Side:
 def _resolve_configuration(options: CompareOptions, tasks: Sequence[DownstreamTask], first: Subject) -> dict[str, Any]:
     """How the models were compared, and how the first was measured, which holds for all."""
     measurements, stated = first.result.measurements, first.result.configuration
-    measures = list(dict.fromkeys(one.name for one in measurements))
-    declared = [name for measure in measures for name in registry.get_measure(measure).Options.model_fields]
+    declared = [
+        name for measure in first.result.measure_names for name in registry.get_measure(measure).Options.model_fields
+    ]
     return {
-        "measures": measures,
+        "measures": first.result.measure_names,
         "languages": list(dict.fromkeys(one.language for one in measurements)),
         "protocol": measurements[0].protocol,
         **{name: stated[name] for name in declared if name in stated},

@@ -54,15 +54,16 @@ class Subject:
     def find(self, measurement: Measurement) -> Measurement | None:
         """The measurement that can be compared with this one of another model."""
         key = comparison_key(measurement)
-        return next((one for one in self.result.measurements if comparison_key(one) == key), None)
+        return next((candidate for candidate in self.result.measurements if comparison_key(candidate) == key), None)
 
     def compared(self, measurement: Measurement) -> ComparedModel:
         """This side of the comparison of one measurement."""
         measure = registry.get_measure(measurement.name)
         items = self.audit.items[measurement.name]
-        values = dict(zip(("language", "corpus", "terms"), comparison_key(measurement)[1:], strict=True))
+        values = {"language": measurement.language, "corpus": measurement.corpus}
+        values[measure.variant_column] = measurement.variant
         for column in measure.split:
-            if column in items:
+            if column in items and column in values:
                 items = items[items[column] == values[column]]
         return ComparedModel(self.name, measurement, items.reset_index(drop=True), self.result, self.reload)
 
@@ -101,21 +102,23 @@ def comparison_key(measurement: Measurement) -> tuple[str, str, str, str]:
 
 
 def gather_subjects(
-    given: Sequence[Any], options: AuditOptions | None, loading: LoadOptions, *, progress: Progress | None = None
+    sides: Sequence[Any], options: AuditOptions | None, loading: LoadOptions, *, progress: Progress | None = None
 ) -> list[Subject]:
     """Read the audits, audit the models, give all different names, and check that they can be compared."""
-    _check_different(given)
-    read = [_read_audit(side) for side in given]
-    if options is None and None in read:
-        first = next((side[0] for side in read if side is not None), None)
+    _check_different(sides)
+    audits = [_read_audit(side) for side in sides]
+    if options is None and None in audits:
+        first = next((side[0] for side in audits if side is not None), None)
         options = None if first is None else options_of(first.result)
     options = (options or audit_options()()).replace(**dict(loading))
     handles = {
-        index: ModelHandle(side, loading, progress=progress) for index, side in enumerate(given) if read[index] is None
+        index: ModelHandle(side, loading, progress=progress)
+        for index, side in enumerate(sides)
+        if audits[index] is None
     }
     own_options = {index: _fit_options(handle, options) for index, handle in handles.items()}
     subjects = []
-    for index, (side, existing) in enumerate(zip(given, read, strict=True)):
+    for index, (side, existing) in enumerate(zip(sides, audits, strict=True)):
         if existing is None:
             audit, left_out = _leave_out(run_audit(handles[index], own_options[index], progress=progress))
             subjects.append(Subject("", audit, side, loading, None, True, left_out, progress))
@@ -171,22 +174,22 @@ def _read_audit(side: Any) -> tuple[Audit, tuple[str, ...]] | None:
 def _leave_out(audit: Audit) -> tuple[Audit, tuple[str, ...]]:
     """An audit with the measures that can be compared, and why others cannot."""
     reasons = {}
-    for name in dict.fromkeys(one.name for one in audit.measurements):
+    for name in audit.result.measure_names:
         measure = registry.find_measure(name)
         if measure is None:
             reasons[name] = f"{name} cannot be compared: the package that brings it is not installed"
         elif not measure.can_compare:
             reasons[name] = f"{name} cannot be compared: {measure.source} declares no keys and score_column"
-    remaining = [one for one in audit.measurements if one.name not in reasons]
+    remaining = [measurement for measurement in audit.measurements if measurement.name not in reasons]
     if reasons and not remaining:
         raise UnmaskError(f"{audit.result.model.name}: {'; '.join(reasons.values())}")
     result = audit.result.model_copy(update={"measurements": remaining}) if reasons else audit.result
     return Audit(result, audit.items, audit.model), tuple(reasons.values())
 
 
-def _check_different(given: Sequence[Any]) -> None:
+def _check_different(sides: Sequence[Any]) -> None:
     seen = set()
-    for side in given:
+    for side in sides:
         if isinstance(side, str | PathLike):
             name = str(Path(side).resolve()) if Path(side).exists() else str(side)
             if name in seen:
@@ -213,7 +216,7 @@ def _check_weights(subjects: Sequence[Subject]) -> None:
 def _check_comparable(before: Subject, after: Subject) -> None:
     """Raise an error where two models have nothing in common that was measured with one protocol."""
     sides = [side.result.measurements for side in (before, after)]
-    protocols = [{one.protocol for one in measurements} for measurements in sides]
+    protocols = [{measurement.protocol for measurement in measurements} for measurements in sides]
     if protocols[0] != protocols[1]:
         raise UnmaskError(
             f"{before.name} was measured with the {quote(sorted(protocols[0]))} protocol, {after.name} with"
@@ -235,8 +238,8 @@ def _name_subjects(subjects: Sequence[Subject]) -> list[Subject]:
         Path(name).resolve().name if Path(name).is_dir() else name.rstrip("/").rpartition("/")[2] or name
         for name in names
     ]
-    chosen = [
+    distinct = [
         subject.folder.resolve().name if subject.folder and short.count(name) > 1 else name
         for name, subject in zip(short, subjects, strict=True)
     ]
-    return [replace(subject, name=name) for subject, name in zip(subjects, make_unique(chosen), strict=True)]
+    return [replace(subject, name=name) for subject, name in zip(subjects, make_unique(distinct), strict=True)]

@@ -52,7 +52,7 @@ def is_ours(entry: Any) -> bool:
     metrics = entry.get("metrics") if isinstance(entry, Mapping) else None
     if not isinstance(metrics, list) or not metrics:
         return False
-    return all(isinstance(one, Mapping) and str(one.get("type")).startswith(OURS) for one in metrics)
+    return all(isinstance(metric, Mapping) and str(metric.get("type")).startswith(OURS) for metric in metrics)
 
 
 def _find_edits(front: str, name: str, entries: Sequence[Entry], newline: str) -> list[Edit]:
@@ -63,8 +63,8 @@ def _find_edits(front: str, name: str, entries: Sequence[Entry], newline: str) -
         raise UnmaskError("the front matter of the card is no list of `name: value` lines; write it so, or remove it")
     pair = find_pair(root, INDEX)
     if pair is None:
-        place = find_next_line(front, find_end(root))
-        return [(place, place, _write_index(name, entries, newline))]
+        index = find_next_line(front, find_end(root))
+        return [(index, index, _write_index(name, entries, newline))]
     if is_empty(pair[1]):
         return _fill_empty(front, pair, [{"name": name, RESULTS: list(entries)}], root.start_mark.column, newline)
     return _edit_index(front, pair, entries, newline)
@@ -100,31 +100,31 @@ def _edit_block(front: str, results: yaml.Node, entries: Sequence[Entry], newlin
     for item in filter(_is_our_node, results.value):
         start = find_dash(front, item.start_mark.index, column)
         end = find_next_line(front, find_end(item))
-        same = next((one for one in left if _entry_key(one) == _entry_key(read_mapping(item))), None)
+        same = next((entry for entry in left if _entry_key(entry) == _entry_key(read_mapping(item))), None)
         if same is None:
             edits.append((start, end, ""))
         else:
             left.remove(same)
             if read_mapping(item) != same:
                 edits.append((start, end, _write_items([same], column, newline)))
-    place = find_next_line(front, find_end(results))
-    return [*edits, (place, place, _write_items(left, column, newline))] if left else edits
+    index = find_next_line(front, find_end(results))
+    return [*edits, (index, index, _write_items(left, column, newline))] if left else edits
 
 
 def _edit_flow(results: yaml.Node, entries: Sequence[Entry]) -> list[Edit]:
     """A list in brackets: ours are written as JSON, which is YAML; those that are gone are removed."""
     old = [item for item in results.value if _is_our_node(item)]
     edits = [
-        (item.start_mark.index, item.end_mark.index, _to_json(one))
-        for item, one in zip(old, entries, strict=False)
-        if read_mapping(item) != one
+        (item.start_mark.index, item.end_mark.index, _to_json(entry))
+        for item, entry in zip(old, entries, strict=False)
+        if read_mapping(item) != entry
     ]
     for item in old[len(entries) :]:
         before = results.value[results.value.index(item) - 1]
         edits.append((before.end_mark.index, item.end_mark.index, ""))
-    place = results.value[-1].end_mark.index
+    index = results.value[-1].end_mark.index
     more = "".join(f", {_to_json(one)}" for one in entries[len(old) :])
-    return [*edits, (place, place, more)] if more else edits
+    return [*edits, (index, index, more)] if more else edits
 
 
 def _fill_empty(
@@ -142,8 +142,8 @@ def _fill_empty(
     end = max(colon, value.end_mark.index) if getattr(value, "flow_style", None) or value.value else colon
     if flow:
         return [(colon, end, f" [{', '.join(map(_to_json, entries))}]")]
-    place = find_next_line(front, end)
-    return [(colon, end, ""), (place, place, _write_items(entries, column, newline))]
+    index = find_next_line(front, end)
+    return [(colon, end, ""), (index, index, _write_items(entries, column, newline))]
 
 
 def _write_index(name: str, entries: Sequence[Entry], newline: str) -> str:
@@ -174,8 +174,8 @@ def _check_rest(before: str, after: str, entries: Sequence[Entry]) -> None:
     """Read both: ours must be there, in any order, and all else as it was."""
     try:
         old, new = yaml.safe_load(before) or {}, yaml.safe_load(after)
-        theirs = [repr(_remove_ours(one)) for one in (old, new)]
-        ours = [one for model in new[INDEX] for one in model[RESULTS] if is_ours(one)]
+        theirs = [repr(_remove_ours(content)) for content in (old, new)]
+        ours = [result for model in new[INDEX] for result in model[RESULTS] if is_ours(result)]
         whole = theirs[0] == theirs[1] and sorted(ours, key=_entry_key) == sorted(entries, key=_entry_key)
     except (yaml.YAMLError, TypeError, KeyError, ValueError):
         whole = False
@@ -186,12 +186,12 @@ def _check_rest(before: str, after: str, entries: Sequence[Entry]) -> None:
 def _remove_ours(data: Any) -> Any:
     """The metadata without what is ours, and without what is there for ours alone."""
     models = data.get(INDEX) or []
-    kept = [
+    remaining = [
         {key: value for key, value in model.items() if key != RESULTS} | {RESULTS: left}
         for model in models
-        if (left := [one for one in model.get(RESULTS) or [] if not is_ours(one)]) or len(models) > 1
+        if (left := [result for result in model.get(RESULTS) or [] if not is_ours(result)]) or len(models) > 1
     ]
-    return {key: value for key, value in data.items() if key != INDEX}, kept
+    return {key: value for key, value in data.items() if key != INDEX}, remaining
 
 
 def parse_front_matter(front: str) -> yaml.Node | None:
@@ -231,20 +231,20 @@ def find_end(node: yaml.Node) -> int:
         return int(node.end_mark.index)
     last = node.value[-1]
     key, value = last if isinstance(last, tuple) else (node, last)
-    at = key.end_mark.index if isinstance(last, tuple) else node.start_mark.index
-    return find_end(value) if value.start_mark.index >= at else int(node.end_mark.index if key is node else at)
+    start = key.end_mark.index if isinstance(last, tuple) else node.start_mark.index
+    return find_end(value) if value.start_mark.index >= start else int(node.end_mark.index if key is node else start)
 
 
-def find_next_line(front: str, at: int) -> int:
+def find_next_line(front: str, index: int) -> int:
     """The start of the line after a place; the place itself, where a line starts there."""
-    if at == 0 or front[at - 1] == "\n":
-        return at
-    return front.find("\n", at) + 1 or len(front)
+    if index == 0 or front[index - 1] == "\n":
+        return index
+    return front.find("\n", index) + 1 or len(front)
 
 
-def find_dash(front: str, at: int, column: int) -> int:
+def find_dash(front: str, index: int, column: int) -> int:
     """Where the line of an item starts: that of the dash before it, in the column of its list."""
-    dash = front.rfind("-", 0, at)
+    dash = front.rfind("-", 0, index)
     while dash >= 0 and dash - (front.rfind("\n", 0, dash) + 1) != column:
         dash = front.rfind("-", 0, dash)
     return front.rfind("\n", 0, dash) + 1

@@ -1,4 +1,4 @@
-"""Whether an audit keeps to a policy: rules in a TOML file, each judged by the interval of an estimate.
+"""Whether an audit keeps a policy: rules in a TOML file, each judged by the interval of an estimate.
 
     the interval         judge = "interval"     "surely"        "estimate"
     within the limit     kept, surely           kept, surely    as the estimate
@@ -23,12 +23,12 @@ from xml.etree import ElementTree
 
 from unmask import __version__
 from unmask.errors import UnmaskError, closest_match, quote
+from unmask.measures.registry import find_measure
 from unmask.measures.sections import unreadable
-from unmask.results import AuditResult, Measurement, storage
+from unmask.results import AuditResult, Estimate, Measurement
 from unmask.results.formatting import MINUS
 from unmask.results.schema import Interval, Record
-from unmask.rewriting.options import TERM_SETS
-from unmask.workflows.audit import Audit
+from unmask.workflows.audit import Audit, read_result
 from unmask.workflows.policy import Judge, Policy, Rule, parse_policy, read_policy
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 Verdict = Literal["kept", "broken", "cannot tell"]
 Sure = Literal["surely", "not surely", "unknown"]
 EXIT_CODES: dict[Verdict, int] = {"kept": 0, "broken": 1, "cannot tell": 2}
-OWN_CORPORA = ("custom", "captions", "own words")
-"""Corpora of the user's own: the same name may stand for other words."""
 
 
 class Judgement(Record):
@@ -106,28 +104,6 @@ class GateResult(Record):
 
 
 @dataclass(frozen=True)
-class JudgedFigure:
-    """A number that a rule limits."""
-
-    n: int
-    value: float | None
-    interval: Interval | None
-    neutral: float = 0.0
-    """The value that means no bias."""
-
-    def distance(self) -> tuple[float | None, Interval | None]:
-        """The distance from no bias on either side, with its interval."""
-        if self.value is None:
-            return None, None
-        value = abs(self.value - self.neutral)
-        if self.interval is None:
-            return value, None
-        low, high = (end - self.neutral for end in self.interval)
-        nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-        return value, (nearest, max(abs(low), abs(high)))
-
-
-@dataclass(frozen=True)
 class AllowedRange:
     """The values that a rule allows, both ends included."""
 
@@ -150,67 +126,71 @@ def gate(
 ) -> GateResult:
     """Judge an audit by a policy: `.verdict` is kept, broken or cannot tell, and `.judgements` say why.
 
-    Parameters
-    ----------
-    audit
-        An audit, or its folder.
-    policy
-        A TOML file, or its content as a dict: `{"rule": [{…}]}`.
-    baseline
-        The audit, or its folder, with which rules with `worse_by_at_most` compare. Default: the one that the policy
-        names.
+    Args:
+        audit: An audit, or its folder.
+        policy: A TOML file, or its content as a dict: `{"rule": [{…}]}`.
+        baseline: The audit, or its folder, with which rules with `worse_by_at_most` compare. Default: the one that the
+            policy names.
     """
     if not isinstance(policy, Policy):
         policy = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(Path(policy))
-    result, against = _read_result(audit), policy.baseline if baseline is None else baseline
-    then = None if against is None else _read_result(against)
+    result, against = read_result(audit), policy.baseline if baseline is None else baseline
+    baseline_result = None if against is None else read_result(against)
     relative = [number for number, rule in enumerate(policy.rules, start=1) if rule.worse_by_at_most is not None]
-    if relative and then is None:
+    if relative and baseline_result is None:
         raise UnmaskError(
             f"{policy.name}, rule {relative[0]}: worse_by_at_most needs a baseline; give --baseline DIR, or"
             " baseline = … in the policy"
         )
-    if then is not None and not relative:
+    if baseline_result is not None and not relative:
         raise UnmaskError(
             f"{policy.name}: no rule looks back to the baseline; write one with worse_by_at_most, or leave it out"
         )
-    judgements = [judgement for rule in policy.rules for judgement in _judge_rule(rule, result, then)]
+    judgements = [judgement for rule in policy.rules for judgement in _judge_rule(rule, result, baseline_result)]
     verdicts = {judgement.verdict for judgement in judgements}
     return GateResult(
         unmask_version=__version__,
         model=result.model.name,
         audit=str(audit) if isinstance(audit, str | PathLike) else None,
         policy=policy.name,
-        baseline=str(against) if isinstance(against, str | PathLike) else then.model.name if then else None,
+        baseline=str(against)
+        if isinstance(against, str | PathLike)
+        else baseline_result.model.name
+        if baseline_result
+        else None,
         verdict="broken" if "broken" in verdicts else "cannot tell" if "cannot tell" in verdicts else "kept",
         judgements=judgements,
     )
 
 
-def _read_result(audit: Audit | AuditResult | str | PathLike[str]) -> AuditResult:
-    if isinstance(audit, str | PathLike):
-        return storage.load(Path(audit))
-    return audit.result if isinstance(audit, Audit) else audit
-
-
-def find_figure(measurement: Measurement, rule: Rule) -> JudgedFigure | None:
+def find_figure(measurement: Measurement, rule: Rule) -> Estimate | None:
     """The number that a rule limits, or None where the measurement has no such test or group."""
     estimate = measurement.groups.get(rule.group) if rule.group else measurement.tests.get(rule.test or "")
-    if estimate is None:
-        return None
-    if rule.value == "effect_size":
-        neutral = estimate.effect_size_neutral
-        return JudgedFigure(estimate.n, estimate.effect_size, estimate.effect_size_interval, neutral)
-    return JudgedFigure(estimate.n, estimate.value, estimate.interval, estimate.neutral)
+    if estimate is None or rule.value == "estimate":
+        return estimate
+    size, interval, neutral = estimate.effect_size, estimate.effect_size_interval, estimate.effect_size_neutral
+    return Estimate(n=estimate.n, value=size, interval=interval, neutral=neutral)
 
 
-def compare_distances(now: JudgedFigure, then: JudgedFigure) -> tuple[float | None, Interval | None]:
-    """How much further from no bias a figure is than another, with its interval.
+def distance_from_neutral(estimate: Estimate) -> tuple[float | None, Interval | None]:
+    """The distance from no bias on either side, with its interval."""
+    if estimate.value is None:
+        return None, None
+    value = abs(estimate.value - estimate.neutral)
+    if estimate.interval is None:
+        return value, None
+    low, high = (bound - estimate.neutral for bound in estimate.interval)
+    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    return value, (nearest, max(abs(low), abs(high)))
+
+
+def compare_distances(now: Estimate, baseline: Estimate) -> tuple[float | None, Interval | None]:
+    """How much further from no bias an estimate is than that of the baseline, with its interval.
 
     The two intervals are treated as independent (Zou and Donner 2008): each end of the difference is as far from it as
     the root of the sum of squares of the distances of the two ends from their estimates.
     """
-    (value, bounds), (before, bounds_before) = now.distance(), then.distance()
+    (value, bounds), (before, bounds_before) = distance_from_neutral(now), distance_from_neutral(baseline)
     if value is None or before is None:
         return None, None
     change = value - before
@@ -268,15 +248,19 @@ def _judge_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -
     fitting = [
         measurement
         for measurement in result.measurements
-        if all(want in (None, have) for want, have in zip(wanted, measurement.key, strict=True))
+        if all(expected in (None, actual) for expected, actual in zip(wanted, measurement.key, strict=True))
     ]
-    subject = ", ".join(filter(None, (rule.measure, rule.language, rule.corpus, rule.terms, rule.protocol)))
-    why = f"the audit has no such measurement, only {_list_measurements(result)}"
     if fitting and rule.measure is None:
         why = _explain_missing(rule, fitting)
         fitting = [measurement for measurement in fitting if find_figure(measurement, rule)]
+    else:
+        why = f"the audit has no such measurement, only {_list_measurements(result)}"
     if not fitting:
-        yield _undecided(rule, subject or "any measure", why)
+        stated = (rule.measure, rule.language, rule.corpus, rule.terms, rule.protocol)
+        where, allowed = ", ".join(filter(None, stated)) or "any measure", allowed_range(rule).words
+        yield Judgement(
+            rule=rule.name, where=where, figure=rule.figure, allowed=allowed, verdict="cannot tell", why=why
+        )
     for measurement in fitting:
         yield _judge_measurement(rule, measurement, result, baseline)
 
@@ -284,75 +268,71 @@ def _judge_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -
 def _judge_measurement(
     rule: Rule, measurement: Measurement, result: AuditResult, baseline: AuditResult | None
 ) -> Judgement:
-    where, figure = describe_measurement(measurement), find_figure(measurement, rule)
+    figure, why = find_figure(measurement, rule), _explain_unjudged(rule, measurement)
+    limits = allowed_range(rule, figure.neutral if figure else 0.0)
+    fields: dict[str, Any] = {"verdict": "cannot tell", "why": why}
+    if figure is not None:
+        fields |= {"n": figure.n, "value": figure.value, "interval": figure.interval}
+    if figure is not None and not why:
+        value, interval = figure.value, figure.interval
+        if rule.worse_by_at_most is not None:
+            assert baseline is not None
+            before = _find_baseline(rule, measurement, result, baseline)
+            if isinstance(before, Estimate):
+                value, interval = compare_distances(figure, before)
+                fields |= {"worse_by": value, "worse_by_interval": interval}
+                fields |= {"baseline_value": before.value, "baseline_interval": before.interval}
+            else:
+                why = before
+        judged = judge_value(value, interval, limits, rule.judge)
+        fields |= {"why": why} if why else dict(zip(("verdict", "sure", "why"), judged, strict=True))
+    where = measurement.description
+    return Judgement(rule=rule.name, where=where, figure=rule.figure, allowed=limits.words, **fields)
+
+
+def _explain_unjudged(rule: Rule, measurement: Measurement) -> str:
+    """Why the figure of a measurement cannot be judged; empty if it can."""
+    figure = find_figure(measurement, rule)
     if figure is None:
-        return _undecided(rule, where, _explain_missing(rule, [measurement]))
-    limits = allowed_range(rule, figure.neutral)
-    measured = {"n": figure.n, "value": figure.value, "interval": figure.interval}
-    judgement = _undecided(rule, where, "", limits).model_copy(update=measured)
+        return _explain_missing(rule, [measurement])
     if why := unreadable(measurement, group=rule.group is not None):
-        return judgement.model_copy(update={"why": why})
+        return why
     if figure.n < rule.fewest_items:
-        why = f"it rests on {figure.n:,} items, fewer than fewest_items = {rule.fewest_items:,}"
-        return judgement.model_copy(update={"why": why})
-    value, interval = figure.value, figure.interval
-    if rule.worse_by_at_most is not None:
-        assert baseline is not None
-        then = _find_baseline(rule, measurement, result, baseline)
-        if isinstance(then, str):
-            return judgement.model_copy(update={"why": then})
-        value, interval = compare_distances(figure, then)
-        change = {"worse_by": value, "worse_by_interval": interval}
-        judgement = judgement.model_copy(
-            update={"baseline_value": then.value, "baseline_interval": then.interval} | change
-        )
-    verdict, sure, why = judge_value(value, interval, limits, rule.judge)
-    return judgement.model_copy(update={"verdict": verdict, "sure": sure, "why": why})
+        return f"it rests on {figure.n:,} items, fewer than fewest_items = {rule.fewest_items:,}"
+    return ""
 
 
-def _find_baseline(
-    rule: Rule, measurement: Measurement, result: AuditResult, baseline: AuditResult
-) -> JudgedFigure | str:
+def _find_baseline(rule: Rule, measurement: Measurement, result: AuditResult, baseline: AuditResult) -> Estimate | str:
     """The figure of the baseline, or why there is none that can be compared."""
-    then = next((other for other in baseline.measurements if other.key == measurement.key), None)
-    if then is None:
+    before = next((other for other in baseline.measurements if other.key == measurement.key), None)
+    if before is None:
         return f"the baseline cannot be compared: it has {_list_measurements(baseline)}"
-    has_own_words = measurement.corpus in OWN_CORPORA or measurement.variant not in ("", *TERM_SETS)
     recorded = any("items" in audit.configuration for audit in (result, baseline))  # their hash is of the scores
-    if has_own_words and not recorded and measurement.data_hash != then.data_hash:
+    if _has_own_words(measurement) and not recorded and measurement.data_hash != before.data_hash:
         return "the baseline cannot be compared: it was asked with other words or texts"
-    if why := unreadable(then, group=rule.group is not None):
-        return f"the baseline: {why}"
-    figure = find_figure(then, rule)
-    if figure is None:
-        return f"the baseline: {_explain_missing(rule, [then])}"
-    if figure.n < rule.fewest_items:
-        return f"the baseline rests on {figure.n:,} items, fewer than fewest_items = {rule.fewest_items:,}"
-    return figure
+    why = _explain_unjudged(rule, before)
+    return f"the baseline: {why}" if why else find_figure(before, rule) or ""
 
 
-def describe_measurement(measurement: Measurement) -> str:
-    """A measurement in a few words; the sound protocol is not mentioned."""
-    protocol = "" if measurement.protocol == "sound" else measurement.protocol
-    parts = (measurement.name, measurement.language, measurement.corpus, measurement.variant, protocol)
-    return ", ".join(filter(None, parts))
+def _has_own_words(measurement: Measurement) -> bool:
+    """Whether the corpus or variant is the user's own, so that the same name may stand for other words."""
+    measure = find_measure(measurement.name)
+    if measure is None:
+        return False
+    return measurement.corpus in measure.user_corpora or measurement.variant not in ("", *measure.variants)
 
 
 def _list_measurements(result: AuditResult) -> str:
-    return "; ".join(map(describe_measurement, result.measurements)) or "none at all"
+    return "; ".join(measurement.description for measurement in result.measurements) or "none at all"
 
 
 def _explain_missing(rule: Rule, measurements: Sequence[Measurement]) -> str:
-    kind, name = ("test", str(rule.test)) if rule.group is None else ("group", rule.group)
-    known = {key: None for one in measurements for key in (one.tests if rule.group is None else one.groups)}
-    close = closest_match(name, known)
-    hint = f"did you mean {close!r}?" if close else f"there is {quote(known) or 'none'}"
-    return f"there is no {kind} {name!r}; {hint}"
-
-
-def _undecided(rule: Rule, where: str, why: str, limits: AllowedRange | None = None) -> Judgement:
-    words = (limits or allowed_range(rule)).words
-    return Judgement(rule=rule.name, where=where, figure=rule.figure, allowed=words, verdict="cannot tell", why=why)
+    role, name = ("test", str(rule.test)) if rule.group is None else ("group", rule.group)
+    tables = (measurement.tests if rule.group is None else measurement.groups for measurement in measurements)
+    names = dict.fromkeys(key for table in tables for key in table)
+    close = closest_match(name, names)
+    hint = f"did you mean {close!r}?" if close else f"there is {quote(names) or 'none'}"
+    return f"there is no {role} {name!r}; {hint}"
 
 
 def _format_limit(value: float) -> str:

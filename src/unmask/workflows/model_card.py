@@ -17,11 +17,11 @@ from unmask.measures.sections import corpus_title, limits, measure_name, title, 
 from unmask.report.default_blocks import source
 from unmask.report.html import fill
 from unmask.report.markdown import escape_markdown, flatten_markdown, markdown_table
-from unmask.results import AuditResult, Measurement, storage
+from unmask.results import AuditResult, Measurement
 from unmask.results.formatting import interval, number, p, short_name
 from unmask.results.schema import Interval
 from unmask.results.verdict import NOT_INTERPRETABLE
-from unmask.workflows.audit import Audit
+from unmask.workflows.audit import Audit, read_result
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.front_matter import OURS, with_results
 
@@ -50,7 +50,7 @@ def card(*audits: str | PathLike[str] | Audit, to: str | PathLike[str] | None = 
     """
     if not audits:
         raise UnmaskError("no audit was given; give a folder that unmask audit has written")
-    results = [one.result if isinstance(one, Audit) else storage.load(Path(one)) for one in audits]
+    results = [read_result(audit) for audit in audits]
     if to is None:
         return ModelCard(update_card("", results))
     path = _find_card(Path(to))
@@ -78,7 +78,7 @@ def _compare_weights(path: Path, results: Sequence[AuditResult]) -> str:
     """A note if the weights next to the card are not those that were measured; else empty."""
     from unmask.models.handle import hash_folder_weights
 
-    measured = next((one.model.weight_hash for one in results if one.model.weight_hash), None)
+    measured = next((result.model.weight_hash for result in results if result.model.weight_hash), None)
     present = hash_folder_weights(path.parent) if measured else None
     if measured is None or present is None or present == measured:
         return ""
@@ -144,7 +144,7 @@ def _render_section(audits: Sequence[AuditResult], merged: Sequence[tuple[AuditR
         commands=[line for audit in audits for line in list_commands(audit)],
         weights=next((audit.model.weight_hash for audit in audits if audit.model.weight_hash), None),
         versions=list(dict.fromkeys(f"{audit.unmask_version}, {audit.created[:10]}" for audit in audits)),
-        citations=list(dict.fromkeys(text for one in measurements for text in _list_citations(one))),
+        citations=list(dict.fromkeys(text for measurement in measurements for text in _list_citations(measurement))),
     ).rstrip("\n")
 
 
@@ -159,12 +159,13 @@ def _list_caveats(measurements: Sequence[Measurement]) -> list[tuple[str, str]]:
     return [(", ".join(measures) if several else "", text) for text, measures in names.items()]
 
 
-def _list_citations(one: Measurement) -> Sequence[str]:
+def _list_citations(measurement: Measurement) -> Sequence[str]:
     """The papers behind a measure; for one of another package, that package, and what it cites."""
-    if one.plugin is None:
-        measure = find_measure(one.name)
+    if measurement.plugin is None:
+        measure = find_measure(measurement.name)
         return measure.citations if measure else ()
-    return [f"{measure_name(one.name)}, a measure of the package {source(one)}. {one.plugin.citation}".rstrip()]
+    text = f"{measure_name(measurement.name)}, a measure of the package {source(measurement)}."
+    return [f"{text} {measurement.plugin.citation}".rstrip()]
 
 
 def _list_figures(measurements: Sequence[Measurement]) -> list[str]:
@@ -207,18 +208,18 @@ TEXTS = "texts.csv"
 
 def list_commands(audit: AuditResult) -> list[str]:
     """The lines of a console: the command, and before it what must be there first."""
-    foreign = {one.name: one for one in audit.measurements if one.plugin}.values()
+    packages = {measurement.name: source(measurement) for measurement in audit.measurements if measurement.plugin}
     lines = [
-        f"# {flatten_markdown(one.name)} is in the package {flatten_markdown(source(one))}: install it first"
-        for one in foreign
+        f"# {flatten_markdown(name)} is in the package {flatten_markdown(package)}: install it first"
+        for name, package in packages.items()
     ]
     if "items" in audit.configuration:
         stated = {**audit.configuration, "seed": audit.seed}
         names = ("measures", "languages", "protocol", "score_column", "seed")
-        given: dict[str, Any] = {name: stated[name] for name in names if name in stated}
-        languages = given.get("languages")
+        values: dict[str, Any] = {name: stated[name] for name in names if name in stated}
+        languages = values.get("languages")
         if not isinstance(languages, list) or len(languages) != 1:  # scores in several languages state them
-            given["languages"] = []
+            values["languages"] = []
         words = ["unmask", "analyse", str(audit.configuration["items"])]
     else:
         count = audit.configuration.get("given_texts")
@@ -227,17 +228,17 @@ def list_commands(audit: AuditResult) -> list[str]:
             stated = audit.configuration | {"texts": TEXTS, "given_texts": None}
             audit = audit.model_copy(update={"configuration": stated})
         try:
-            given = {name: value for name, value in dict(options_of(audit)).items() if name not in LEFT_OUT}
+            values = {name: value for name, value in dict(options_of(audit)).items() if name not in LEFT_OUT}
         except (UnmaskError, TypeError):  # of another version, or changed by hand
             return ["# the audit does not say how it was made"]
         words = ["unmask", "audit", audit.model.name]
     # Characters that would end a line or code are removed before the words are quoted, so that the quotes stay.
-    return [*lines, f"$ {shlex.join(map(flatten_markdown, [*words, *_write_options(given)]))}"]
+    return [*lines, f"$ {shlex.join(map(flatten_markdown, [*words, *_write_options(values)]))}"]
 
 
-def _write_options(given: Mapping[str, Any]) -> Iterator[str]:
+def _write_options(options: Mapping[str, Any]) -> Iterator[str]:
     parameters = audit_options().parameters()
-    for name, value in given.items():
+    for name, value in options.items():
         values = tuple(value) if isinstance(value, list) else value
         parameter = parameters.get(name)
         is_default = parameter is not None and values == parameter.default
@@ -271,9 +272,9 @@ class CardFigure:
 def card_figures(measurement: Measurement) -> list[CardFigure]:
     """The figures that say most; where the measure declares none that are there, the first tests."""
     measure = find_measure(measurement.name)
-    shown = [figure for figure in measure.figures if figure.card] if measure else []
-    test_names = {figure.test: figure.card for figure in shown if figure.test}
-    group_names = {figure.group: figure.card for figure in shown if figure.group}
+    figures = [figure for figure in measure.figures if figure.card] if measure else []
+    test_names = {figure.test: figure.card for figure in figures if figure.test}
+    group_names = {figure.group: figure.card for figure in figures if figure.group}
     tests = {name: test for name, test in measurement.tests.items() if test.value is not None}
     declared = {name: test for name, test in tests.items() if name in test_names}
     if not declared and (test_names or not group_names):
@@ -305,7 +306,8 @@ def card_figures(measurement: Measurement) -> list[CardFigure]:
 def index_entry(measurement: Measurement) -> dict[str, Any]:
     """A measurement as a result of a `model-index`. Its readers see no caveats, so it has only what is clearly bias."""
     figures, measure = card_figures(measurement), find_measure(measurement.name)
-    variant = {"terms": flatten_markdown(measurement.variant)} if measurement.variant else {}
+    column = (measure.variant_column if measure else "") or "variant"
+    variant = {column: flatten_markdown(measurement.variant)} if measurement.variant else {}
     metrics = [_index_metric(measurement, figure) for figure in figures if not figure.unreadable]
     if not metrics:  # the hub requires a metric with a value
         why = "nothing can be read as bias" if figures else "nothing could be measured"

@@ -8,19 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import model_validator
 
 from unmask.errors import UnmaskError, check_choice
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import unreadable
+from unmask.options import Options, option
 from unmask.results import AuditResult, Estimate, Measurement
-from unmask.results.schema import Protocol, Record
+from unmask.results.schema import Protocol
 
 Judge = Literal["interval", "surely", "estimate"]
-Value = Literal["estimate", "effect_size"]
-CHOICES = {"judge": get_args(Judge), "value": get_args(Value), "protocol": get_args(Protocol)}
 LIMITS = ("at_most", "at_least", "magnitude_at_most", "worse_by_at_most")
 DIGITS = 2
 HEAD = """\
@@ -30,47 +29,40 @@ HEAD = """\
 """
 
 
-class Rule(Record):
+class Rule(Options):
     """What is allowed of a figure, in every measurement that fits."""
 
-    model_config = ConfigDict(strict=True, frozen=True)
-
-    name: str = ""
-    measure: str | None = None
-    """None, here and in the next four: any."""
-    language: str | None = None
-    corpus: str | None = None
-    protocol: Protocol | None = None
-    terms: str | None = None
-    """Sentiment: which words were exchanged."""
-    test: str | None = None
-    group: str | None = None
-    value: Value = "estimate"
-    """Of a test: its estimate or its effect size. A group has only a mean."""
-    at_most: float | None = None
-    at_least: float | None = None
-    magnitude_at_most: float | None = Field(None, ge=0)
-    """The distance from no bias, on either side."""
-    worse_by_at_most: float | None = None
-    """How much further from no bias than the baseline; negative: it must be nearer by that much."""
-    judge: Judge = "interval"
-    fewest_items: int = Field(1, ge=1)
+    name: str = option("", "Words for the log.")
+    measure: str | None = option(None, "The measure, as for the next four: only this one. Default: any.")
+    language: str | None = option(None)
+    corpus: str | None = option(None)
+    protocol: Protocol | None = option(None)
+    terms: str | None = option(None, "The variant of a measurement: of sentiment, which words were exchanged.")
+    test: str | None = option(None, "The test that is judged.")
+    group: str | None = option(None, "The group whose mean is judged.")
+    value: Literal["estimate", "effect_size"] = option("estimate", "What of a test is judged.")
+    at_most: float | None = option(None)
+    at_least: float | None = option(None)
+    magnitude_at_most: float | None = option(None, "The distance from no bias, on either side.", minimum=0)
+    worse_by_at_most: float | None = option(
+        None, "How much further from no bias than the baseline; negative: it must be nearer by that much."
+    )
+    judge: Judge = option("interval", "Whether the interval or the estimate is judged.")
+    fewest_items: int = option(1, "With fewer items, the verdict is `cannot tell`.", minimum=1)
 
     @model_validator(mode="after")
     def _check_limits(self) -> Self:
         if (self.test is None) == (self.group is None):
-            raise ValueError("give test = … or group = …, and not both")
+            raise UnmaskError("give test = … or group = …, and not both")
         if self.group is not None and "value" in self.model_fields_set:
-            raise ValueError("value is for a test; a group has only a mean")
-        given = [limit for limit in LIMITS if getattr(self, limit) is not None]
-        if not given:
-            raise ValueError(f"nothing says what is allowed; give one of {', '.join(LIMITS)}")
-        if len(given) > 1 and given != ["at_most", "at_least"]:
-            raise ValueError(f"{given[0]} and {given[1]} do not go together; write two rules")
+            raise UnmaskError("value is for a test; a group has only a mean")
+        limits = [limit for limit in LIMITS if getattr(self, limit) is not None]
+        if not limits:
+            raise UnmaskError(f"there is no limit; give one of {', '.join(LIMITS)}")
+        if len(limits) > 1 and limits != ["at_most", "at_least"]:
+            raise UnmaskError(f"{limits[0]} and {limits[1]} do not go together; write two rules")
         if self.at_most is not None and self.at_least is not None and self.at_least > self.at_most:
-            raise ValueError(
-                f"at_least = {self.at_least:g} is above at_most = {self.at_most:g}; no value can keep that"
-            )
+            raise UnmaskError(f"at_least = {self.at_least:g} is above at_most = {self.at_most:g}; lower it")
         return self
 
     @property
@@ -118,60 +110,39 @@ def parse_policy(content: Mapping[str, Any], name: str = "the policy", folder: P
             raise UnmaskError(f"baseline = {baseline!r} is not the name of a folder; give it in quotes")
         for number, table in enumerate(tables, start=1):
             where = f"{name}, rule {number}"
-            rules.append(_parse_rule(table))
+            rules.append(Rule(**table))
     except UnmaskError as error:
         raise UnmaskError(f"{where}: {error}") from None
     return Policy(name, tuple(rules), None if baseline is None else folder / baseline)
 
 
-def _parse_rule(content: Mapping[str, Any]) -> Rule:
-    for key, value in content.items():
-        check_choice(key, Rule.model_fields, "key")
-        if key in CHOICES and isinstance(value, str):
-            check_choice(value, CHOICES[key], key)
-    try:
-        return Rule.model_validate(dict(content))
-    except ValidationError as error:
-        mistake = error.errors(include_url=False)[0]
-        if not mistake["loc"]:
-            raise UnmaskError(str(mistake["ctx"]["error"])) from None
-        message = mistake["msg"].replace("Input", "it")
-        raise UnmaskError(f"{mistake['loc'][0]} = {mistake['input']!r}; {message}") from None
-
-
 def starting_policy(result: AuditResult) -> str:
     """TOML with a rule for each main figure of an audit. The limit is what it is now, rounded up to two digits."""
-    rules = [text for measurement in result.measurements for text in _write_rules(measurement)]
-    if not rules:
+    lines = [line for measurement in result.measurements for line in _write_rules(measurement)]
+    if not lines:
         raise UnmaskError(f"the audit of {result.model.name} has no figure that can be read as bias; audit it again")
-    return "\n".join([HEAD.format(model=_to_toml(result.model.name)), *rules])
+    return "\n".join([HEAD.format(model=_to_toml(result.model.name)), *lines])
 
 
 def _write_rules(measurement: Measurement) -> Iterator[str]:
     measure = find_measure(measurement.name)
     declared = [figure for figure in measure.figures if figure.gate] if measure else []
-    tests, groups = measurement.tests, measurement.groups
-    figures: list[tuple[str, str, Estimate]] = [
-        *(("test", figure.test, tests[figure.test]) for figure in declared if figure.test in tests),
-        *(("group", figure.group, groups[figure.group]) for figure in declared if figure.group in groups),
+    figures: list[tuple[str, str, Estimate | None]] = [
+        *(("test", figure.test, measurement.tests.get(figure.test)) for figure in declared),
+        *(("group", figure.group, measurement.groups.get(figure.group)) for figure in declared),
     ]
-    for kind, name, estimate in figures or [("test", *item) for item in measurement.tests.items()]:
-        if estimate.value is None or unreadable(measurement, group=kind == "group"):
+    figures = [figure for figure in figures if figure[2]] or [("test", *item) for item in measurement.tests.items()]
+    for role, name, estimate in figures:
+        if estimate is None or estimate.value is None or unreadable(measurement, group=role == "group"):
             continue
-        keys = {
-            "measure": measurement.name,
-            "language": measurement.language,
-            "corpus": measurement.corpus,
-            "protocol": measurement.protocol,
-            **({"terms": measurement.variant} if measurement.variant else {}),
-            kind: name,
-        }
-        lines = ["[[rule]]", *(f"{key} = {_to_toml(value)}" for key, value in keys.items())]
-        lines.append(f"magnitude_at_most = {_round_up(abs(estimate.value - estimate.neutral))}")
+        names = ("measure", "language", "corpus", "protocol", "terms")
+        keys = {name: value for name, value in zip(names, measurement.key, strict=True) if value} | {role: name}
+        yield "[[rule]]"
+        yield from (f"{key} = {_to_toml(value)}" for key, value in keys.items())
+        yield f"magnitude_at_most = {_round_up(abs(estimate.value - estimate.neutral))}"
         if estimate.interval is None:
-            lines.append('judge = "estimate"  # it has no interval')
-        lines.append(f"fewest_items = {max(1, estimate.n // 2)}  # half of what there are now")
-        yield "\n".join([*lines, ""])
+            yield 'judge = "estimate"  # it has no interval'
+        yield f"fewest_items = {max(1, estimate.n // 2)}  # half of what there are now\n"
 
 
 def _round_up(value: float) -> str:

@@ -1,47 +1,62 @@
-"""Several audits side by side: for each measure, the models by the size of their main figure, and how sure that is."""
+"""Audit several models, and rank audits: for each measure, the models by the size of their main figure."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from os import PathLike
+from hashlib import sha256
+from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unmask import __version__
-from unmask.errors import UnmaskError, check_choice
+from unmask import __version__, embedded
+from unmask.errors import UnmaskError, check_choice, quote
+from unmask.files import write_text
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import limits, title, unreadable
+from unmask.options import EngineOptions, LoadOptions
 from unmask.report.blocks import Block, Cell, Column, Figure, Page, Section, Table, Text
 from unmask.report.charts import ForestRow, forest
 from unmask.report.drawing import TextColumns
 from unmask.report.html import render_page
 from unmask.report.markdown import block_lines, join_lines
 from unmask.report.rows import to_csv
-from unmask.results import AuditResult, Estimate, Measurement
-from unmask.results.formatting import capital, count, interval, make_unique, moment, number, p, short_name
+from unmask.results import AuditResult, Estimate, Measurement, storage
+from unmask.results.formatting import capital, count, interval, join_or, make_unique, moment, number, p, short_name
 from unmask.results.storage import FORMATS
-from unmask.results.verdict import side
+from unmask.results.verdict import clear_side
 from unmask.statistics.correlation import rank_ranges
-from unmask.workflows.audit import Audit
-from unmask.workflows.compare import Compared, load
+from unmask.workflows.audit import Audit, read_result, run_audit
+from unmask.workflows.audit_options import AuditOptions, audit_options
+from unmask.workflows.compare import Compared
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-MAIN = ("stereotype", "bias")
-"""The tests that speak for a measure, the first that a model has; else the first test that all models have."""
+    from unmask.studies.steps import Outcome, Say, Watch
+
+STUDY = "ranking"
+"""The name under which the engine stores these audits."""
+OUT = Path(STUDY)
+PAGE = "ranking.html"
+UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
+"""What the names of folders do not have."""
+NOT_INPUTS = ("workspace", *LoadOptions.model_fields)
+"""Options that do not change what is measured."""
+RANKING = (
+    *("measure", "language", "corpus", "protocol", "variant", "test", "model", "n"),
+    *("value", "low", "high", "p_value", "p_adjusted", "first_rank", "last_rank"),
+)
+"""The columns of a ranking."""
 HOW = (
     "Rank 1 is the farthest from zero, whichever way. A range of ranks holds 95 % of 10,000 draws, in which each figure"
     " moves by itself within its interval. The models were asked about the same words, so that the ranges are rather"
     " too wide: unmask compare pairs the items of two models, and finds smaller differences."
 )
 """How ranks come about."""
-RANKING = (
-    *("measure", "language", "corpus", "protocol", "variant", "test", "model", "n"),
-    *("value", "low", "high", "p_value", "p_adjusted", "first_rank", "last_rank"),
-)
-"""The columns of a ranking."""
 NOTHING = "No two of these models were measured alike, so there is nothing to rank."
 UNCLEAR = "No single model is clearly the most biased"
 MOST_NAMES = 3
@@ -49,10 +64,10 @@ MOST_NAMES = 3
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedModel:
     """A model in a ranking."""
 
-    model: str
+    name: str
     test: Estimate
     ranks: tuple[int, int] | None
     """The first and the last that it may have; None where there is no interval."""
@@ -69,9 +84,9 @@ class Place:
         return interval(self.test.interval, self.digits)
 
     @property
-    def sure(self) -> bool:
-        """Whether its interval leaves zero out."""
-        return side(self.test.interval) != 0
+    def is_clear(self) -> bool:
+        """Whether its interval excludes zero."""
+        return clear_side(self.test) != 0
 
     @property
     def rank(self) -> str:
@@ -82,101 +97,109 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class MeasureRanking:
     """The models that have a measure of a corpus, the most biased first."""
 
     measurement: Measurement
     """One of them, for what they have in common."""
     test: str
     """The test whose estimate is the figure, the same for all; empty if there is none."""
-    places: list[Place]
+    models: list[RankedModel]
     left_out: dict[str, str]
-    """The models that have no place, and why."""
+    """The models that are not ranked, and why."""
     alike: bool
     """Whether all were asked the same items; of recorded scores nothing is known but the file."""
 
     @property
     def title(self) -> str:
         """What was measured."""
-        one = self.measurement
-        protocol = "" if one.protocol == "sound" else f", {one.protocol} protocol"
-        return title(one.name, one.corpus, one.language, one.variant) + protocol
+        measurement = self.measurement
+        protocol = "" if measurement.protocol == "sound" else f", {measurement.protocol} protocol"
+        return title(measurement.name, measurement.corpus, measurement.language, measurement.variant) + protocol
 
     @property
     def unit(self) -> str:
         """What the figure is."""
-        measure = find_measure(self.measurement.name)
+        measure, test = find_measure(self.measurement.name), self.models[0].test
         if measure and self.test == measure.primary and measure.unit:
             return measure.unit
-        one = self.places[0].test
-        unit = one.unit or (one.effect_size_name if one.effect_size == one.value else "")
+        unit = test.unit or (test.effect_size_name if test.effect_size == test.value else "")
         return f"{self.test}, {unit}" if unit else self.test
 
     @property
     def sentence(self) -> str:
         """What can be said of the order."""
-        ranked = [(place.ranks[0], place) for place in self.places if place.ranks]
+        ranked = [(model.ranks[0], model) for model in self.models if model.ranks]
         if len(ranked) < 2:
             return "Without intervals, nothing can be said of how sure this order is."
         best = min(rank for rank, _ in ranked)
-        first = [place for rank, place in ranked if rank == best]
+        first = [model for rank, model in ranked if rank == best]
         if best > 1:  # there are so many that each comes first in few draws
             return (
                 f"{UNCLEAR}: none comes first in more than a few draws, and {_join_names(first)} is the nearest to it."
             )
         if len(first) > 1:
             return f"{UNCLEAR}: {_join_names(first)}."
-        (place,) = first
-        if place.ranks != (1, 1):
-            return f"{UNCLEAR}: {place.model} alone comes first in more than a few draws, but its rank is {place.rank}."
-        if not place.sure:
-            return f"{UNCLEAR}: {place.model} comes first, but its interval includes zero."
-        return f"{place.model} is the most biased here; no other model comes first in more than a few draws."
+        (model,) = first
+        if model.ranks != (1, 1):
+            return f"{UNCLEAR}: {model.name} alone comes first in more than a few draws, but its rank is {model.rank}."
+        if not model.is_clear:
+            return f"{UNCLEAR}: {model.name} comes first, but its interval includes zero."
+        return f"{model.name} is the most biased here; no other model comes first in more than a few draws."
 
 
-def rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
+def rankings(audits: Sequence[AuditResult]) -> list[MeasureRanking]:
     """A ranking for everything that two models or more were measured by and that can be read as bias."""
-    return [ranking for ranking in _list_rankings(audits) if len(ranking.places) > 1]
+    return [ranking for ranking in _list_rankings(audits) if len(ranking.models) > 1]
 
 
 def not_ranked(audits: Sequence[AuditResult]) -> list[str]:
-    """What has no place in any ranking, of which models, and why."""
+    """What is in no ranking, of which models, and why."""
     lines = []
     for entry in _list_rankings(audits):
         reasons = dict(entry.left_out)
-        if len(entry.places) == 1:
-            reasons[entry.places[0].model] = "there is no other model to rank it with"
+        if len(entry.models) == 1:
+            reasons[entry.models[0].name] = "there is no other model to rank it with"
         for reason in dict.fromkeys(reasons.values()):
             models = ", ".join(name for name in reasons if reasons[name] == reason)
             lines.append(f"{entry.title} ({models}): {reason}")
     return lines
 
 
-def main_test(measurements: Sequence[Measurement]) -> str:
-    """The name of the test that speaks for a measure on all these models; empty if there is none."""
-    names = [[name for name, test in one.tests.items() if test.value is not None] for one in measurements]
-    named = [name for name in MAIN if any(name in own for own in names)]
-    shared = [name for own in names[:1] for name in own if all(name in others for others in names)]
-    return next(iter([*named, *shared]), "")
+def _name_models(audits: Sequence[AuditResult]) -> list[str]:
+    return make_unique([short_name(audit.model.name) for audit in audits])
 
 
-def _list_rankings(audits: Sequence[AuditResult]) -> list[Ranking]:
-    """A ranking for everything that was measured, even if none or only one has a place."""
-    names = make_unique([short_name(audit.model.name) for audit in audits])
+def _find_test(measurements: Sequence[Measurement]) -> str:
+    """The name of the measure's primary test; else of the first that all models have; empty if there is none."""
+    names = [
+        [name for name, test in measurement.tests.items() if test.value is not None] for measurement in measurements
+    ]
+    measure = find_measure(measurements[0].name) if measurements else None
+    if measure and any(measure.primary in tests for tests in names):
+        return measure.primary
+    shared = (name for tests in names[:1] for name in tests if all(name in others for others in names))
+    return next(shared, "")
+
+
+def _list_rankings(audits: Sequence[AuditResult]) -> list[MeasureRanking]:
+    """A ranking for everything that was measured, even if none or only one of the models is ranked."""
     groups: dict[tuple[str, ...], dict[str, Measurement]] = {}
-    for name, audit in zip(names, audits, strict=True):
+    recorded = set()
+    for name, audit in zip(_name_models(audits), audits, strict=True):
         for measurement in audit.measurements:
             groups.setdefault(measurement.key, {}).setdefault(name, measurement)
-    recorded = {name for name, audit in zip(names, audits, strict=True) if "items" in audit.configuration}
+        if "items" in audit.configuration:
+            recorded.add(name)
     return [_rank_models(members, recorded) for members in groups.values()]
 
 
-def _rank_models(members: Mapping[str, Measurement], recorded: Collection[str]) -> Ranking:
+def _rank_models(members: Mapping[str, Measurement], recorded: Collection[str]) -> MeasureRanking:
     """The ranking of models by one measure of a corpus; `recorded` are models of which only scores are known."""
     left_out = {name: reason for name, measurement in members.items() if (reason := unreadable(measurement))}
     able = {name: measurement for name, measurement in members.items() if name not in left_out}
-    main = main_test(list(able.values()))
-    tests = {name: one.tests[main] for name, one in able.items() if main in one.tests}
+    main = _find_test(list(able.values()))
+    tests = {name: measurement.tests[main] for name, measurement in able.items() if main in measurement.tests}
     tested = [(name, test, test.value) for name, test in tests.items() if test.value is not None]
     tested.sort(key=lambda member: -abs(member[2]))
     ranked = [name for name, _, _ in tested]
@@ -186,25 +209,25 @@ def _rank_models(members: Mapping[str, Measurement], recorded: Collection[str]) 
     ranges = rank_ranges([value for _, value, _ in certain], [bounds for _, _, bounds in certain])
     ranks = dict(zip([name for name, _, _ in certain], ranges, strict=True))
     digits = 4 if all(abs(value) < 0.1 for _, _, value in tested) else 2
-    places = [Place(name, test, ranks.get(name), digits) for name, test, _ in tested]
+    models = [RankedModel(name, test, ranks.get(name), digits) for name, test, _ in tested]
     hashes = {able[name].data_hash for name in ranked if name not in recorded}
-    return Ranking(next(iter(members.values())), main, places, left_out, alike=len(hashes) < 2)
+    return MeasureRanking(next(iter(members.values())), main, models, left_out, alike=len(hashes) < 2)
 
 
-def _join_names(places: Sequence[Place]) -> str:
+def _join_names(models: Sequence[RankedModel]) -> str:
     """`a, b or c`; `a, b, c or one of 4 others`."""
-    names = [place.model for place in places[:MOST_NAMES]]
-    if len(places) > MOST_NAMES:
-        names.append("one other" if len(places) == MOST_NAMES + 1 else f"one of {len(places) - MOST_NAMES} others")
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    names = [model.name for model in models[:MOST_NAMES]]
+    if len(models) > MOST_NAMES:
+        names.append("one other" if len(models) == MOST_NAMES + 1 else f"one of {len(models) - MOST_NAMES} others")
+    return join_or(names)
 
 
-def draw_places(places: Sequence[Place]) -> str:
+def draw_ranked(models: Sequence[RankedModel]) -> str:
     """Draw the figure of each model with its interval; filled where the interval excludes zero."""
     rows = []
-    for place in places:
-        value, tip = place.test.value or 0.0, f"{place.model}: {place.value} {place.bounds}, rank {place.rank}"
-        rows.append(ForestRow(place.model, value, place.test.interval, [place.value, place.rank], tip, place.sure))
+    for model in models:
+        value, tip = model.test.value or 0.0, f"{model.name}: {model.value} {model.bounds}, rank {model.rank}"
+        rows.append(ForestRow(model.name, value, model.test.interval, [model.value, model.rank], tip, model.is_clear))
     return forest(rows, columns=TextColumns([56, 66], ["figure", "rank"]))
 
 
@@ -214,12 +237,12 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
     For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
     """
     results = []
-    for one in audits:
-        audit = one if isinstance(one, Audit | Compared) else load(one)
+    for audit in audits:
         if isinstance(audit, Compared):
-            name = "a comparison" if audit is one else f"{one} is a comparison, and"
-            raise UnmaskError(f"{name} cannot be ranked; give audits, or the comparison alone to unmask report")
-        results.append(audit.result)
+            raise UnmaskError("a comparison cannot be ranked; give audits, or the comparison alone to unmask report")
+        if not isinstance(audit, Audit) and storage.is_comparison(Path(audit)):
+            raise UnmaskError(f"{audit} is a comparison and cannot be ranked; give audits, or report it alone")
+        results.append(read_result(audit))
     if check_choice(form, FORMATS, "format") == "md":
         return render_markdown(results)
     return render_ranking(results) if form == "html" else to_csv(ranking_rows(results), RANKING)
@@ -228,8 +251,7 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
 def render_ranking(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> str:
     """Return the ranking as the text of an HTML page; `reports` are addresses of the audits' reports, to link to."""
     sections = [*ranking_sections(audits, reports), _list_models(audits)]
-    names = ", ".join(make_unique([short_name(audit.model.name) for audit in audits]))
-    title = f"{len(audits)} audits side by side"
+    title, names = f"{len(audits)} audits side by side", ", ".join(_name_models(audits))
     return render_page(Page(title, sections, eyebrow="Gender bias of several models", note=names))
 
 
@@ -253,19 +275,18 @@ def show_ranking(audits: Sequence[AuditResult], console: Console) -> None:
 
 def ranking_sections(audits: Sequence[AuditResult], reports: Sequence[str] = ()) -> list[Section]:
     """A section for each ranking, and what was not ranked, how ranks come about, and what they do not say."""
-    names = make_unique([short_name(audit.model.name) for audit in audits])
-    links = dict(zip(names, reports, strict=False))
+    links = dict(zip(_name_models(audits), reports, strict=False))
     sections = []
     for entry in rankings(audits):
         rows = [
             [
-                Cell(place.model, link=links.get(place.model, "")),
-                Cell(place.rank),
-                Cell(place.value, place.bounds),
-                Cell(count(place.test.n)),
-                Cell(p(place.test.p_adjusted)),
+                Cell(model.name, link=links.get(model.name, "")),
+                Cell(model.rank),
+                Cell(model.value, model.bounds),
+                Cell(count(model.test.n)),
+                Cell(p(model.test.p_adjusted)),
             ]
-            for place in entry.places
+            for model in entry.models
         ]
         columns = [Column("Model", numeric=False), Column("Rank"), Column("Figure, 95 % interval")]
         columns += [Column("n", narrow=False), Column("p, adjusted", narrow=False)]
@@ -275,7 +296,7 @@ def ranking_sections(audits: Sequence[AuditResult], reports: Sequence[str] = ())
         content: list[Block] = [
             Text([entry.sentence], "lead", terminal=True),
             *([] if entry.alike else [Text([different], "warning")]),
-            Figure("", partial(draw_places, entry.places), description, caption),
+            Figure("", partial(draw_ranked, entry.models), description, caption),
             Table("", columns, rows, f"Figure: {entry.unit}.", terminal=True),
         ]
         sections.append(Section(entry.title, content))
@@ -305,14 +326,160 @@ def _list_models(audits: Sequence[AuditResult]) -> Section:
 
 
 def ranking_rows(audits: Sequence[AuditResult]) -> Iterator[dict[str, Any]]:
-    """Every place of a ranking."""
-    for one in rankings(audits):
-        measured = one.measurement
-        for place in one.places:
-            values = (
-                *(measured.name, measured.language, measured.corpus, measured.protocol),
-                *(measured.variant, one.test, place.model, place.test.n),
-                *(place.test.value, *(place.test.interval or (None, None))),
-                *(place.test.p_value, place.test.p_adjusted, *(place.ranks or (None, None))),
-            )
-            yield dict(zip(RANKING, values, strict=True))
+    """A row for each model of each ranking."""
+    for entry in rankings(audits):
+        shared = entry.measurement.model_dump(include={"language", "corpus", "protocol", "variant"})
+        for model in entry.models:
+            low, high = model.test.interval or (None, None)
+            first, last = model.ranks or (None, None)
+            values = {"low": low, "high": high, "p_value": model.test.p_value, "p_adjusted": model.test.p_adjusted}
+            row = {"measure": entry.measurement.name, **shared, "test": entry.test, "model": model.name}
+            row |= {"n": model.test.n, "value": model.test.value, **values, "first_rank": first, "last_rank": last}
+            yield {column: row[column] for column in RANKING}
+
+
+# Several models
+
+
+@dataclass(frozen=True)
+class AuditStep:
+    """The audit of one model. Its result is an ordinary audit folder."""
+
+    name: str
+    model: str
+    options: AuditOptions
+    kind = "audit"
+    needs = ()
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether the model may go to a GPU."""
+        return self.options.device != "cpu"
+
+    def inputs(self) -> dict[str, Any]:
+        """Return what decides the result: the content of the model and of all files, and the other settings."""
+        from unmask.studies.models import hash_model
+
+        return {
+            "model": hash_model(self.model, self.options.loading),
+            "settings": {name: _content(value) for name, value in dict(self.options).items() if name not in NOT_INPUTS},
+            "unmask": __version__,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Audit the model and write the audit folder."""
+        del before
+
+        def progress(done: int, total: int) -> None:
+            say(f"{done:,} of {total:,}")
+
+        audit = run_audit(self.model, self.options.replace(workspace=workspace), progress=progress)
+        storage.write_files(draft, audit.to_folder())
+
+
+@dataclass(frozen=True)
+class AuditedModels:
+    """The audits of several models. `outcomes` tells for each model whether it was audited; `page` is the ranking."""
+
+    outcomes: dict[str, Outcome]
+    page: Path | None
+    """None if fewer than two models were audited."""
+
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The audit folder of each model that was audited; read it with `unmask.load`."""
+        return {
+            model: Path(outcome.folder)
+            for model, outcome in self.outcomes.items()
+            if outcome.has_result and outcome.folder
+        }
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why a model was not audited, and what to do, in outcome line for each such model."""
+        return {model: outcome.error for model, outcome in self.outcomes.items() if not outcome.has_result}
+
+
+def audit_many(
+    models: Sequence[str | PathLike[str]],
+    out: str | PathLike[str] = OUT,
+    *,
+    engine: str = "local",
+    address: str | None = None,
+    cpus: float = 1.0,
+    gpus: float | None = None,
+    watch: Watch | None = None,
+    **options: Any,
+) -> AuditedModels:
+    """Audit several models with the same options, and write a page that ranks them.
+
+    Every finished audit is stored under `out`. The same call continues after an interruption. A model is audited again
+    only if its files, the options, or the files that these name have changed. A model that fails stops no other.
+
+    Args:
+        models: Hub ids, folders, embedded models, or files of word vectors.
+        out: The folder for the audits and `ranking.html`.
+        engine: `local` audits one model after the other in this process. `ray` audits several at a time, on the cluster
+            at `address` or on this machine, each with that many `cpus` and `gpus`.
+        watch: A function that is called with every event of the run.
+        options: Any keyword of `unmask.audit`.
+    """
+    from unmask.studies.store import Store
+    from unmask.studies.study import run_steps
+
+    names = _check_names(models)
+    settings = audit_options().parse(options)
+    runner = EngineOptions(engine=engine, address=address, cpus=cpus, gpus=gpus)
+    paths = names
+    if engine == "ray":  # a worker may run in another folder
+        paths = [_absolute_model(name) for name in names]
+        settings = settings.replace(**{name: _absolute(value) for name, value in dict(settings).items()})
+    step_names = make_unique([re.sub(UNSAFE, "-", name)[-80:].strip("-._+") or "model" for name in names])
+    steps = [AuditStep(*parts, settings) for parts in zip(step_names, paths, strict=True)]
+    store = Store(Path(out))
+    store.check_study(STUDY)
+    store.prepare_folders(STUDY)
+    ended = {outcome.name: outcome for outcome in run_steps(steps, store, runner, watch)}
+    audited = AuditedModels({name: ended[step.name] for name, step in zip(names, steps, strict=True)}, None)
+    folders = list(audited.folders.values())
+    if len(folders) < 2:
+        return audited
+    reports = [(folder / "report.html").relative_to(store.root.resolve()).as_posix() for folder in folders]
+    page = render_ranking([storage.load(folder) for folder in folders], reports)
+    return replace(audited, page=write_text(store.root / PAGE, page))
+
+
+def _check_names(models: Sequence[str | PathLike[str]]) -> list[str]:
+    """The models as text; raises an error where they are not a list of different names."""
+    if isinstance(models, str | PathLike) or not all(isinstance(model, str | PathLike) for model in models):
+        raise UnmaskError("audit_many takes a list of model names or folders; audit a loaded model with unmask.audit")
+    names = [fspath(model) for model in models]
+    if not names:
+        raise UnmaskError("no models were given; give at least two")
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise UnmaskError(f"{quote(repeated)} is given more than once; give each model once")
+    return names
+
+
+def _absolute_model(model: str) -> str:
+    return str(Path(model).absolute()) if model not in embedded.MODELS and Path(model).exists() else model
+
+
+def _absolute(value: Any) -> Any:
+    """Return a setting with absolute paths."""
+    if isinstance(value, tuple):
+        return tuple(map(_absolute, value))
+    return value.absolute() if isinstance(value, Path) else value
+
+
+def _content(value: Any) -> Any:
+    """Return a setting as JSON: files and long lists by a hash of their content. A missing file is reported later."""
+    from unmask.studies.models import hash_files
+
+    if isinstance(value, Path):
+        files = sorted(value.rglob("*")) if value.is_dir() else [value]
+        return {"name": value.name, "sha256": hash_files(files)}
+    if isinstance(value, tuple):
+        values = [_content(item) for item in value]
+        return values if len(values) < 100 else sha256(json.dumps(values).encode()).hexdigest()
+    return value

@@ -7,24 +7,24 @@ Both are about other test examples; they do not say how much another seed would 
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, check_choice
+from unmask.files import hash_content
 from unmask.measures import registry
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Figure, Usefulness
 from unmask.results.formatting import interval, number, p_value
+from unmask.results.storage import file_name
 from unmask.results.verdict import is_significant
 from unmask.training.options import TASKS, FinetuneOptions, TaskOptions, TrainingOptions
 
@@ -90,7 +90,9 @@ def measure_usefulness(
 
     measured = MeasuredUsefulness()
     first = subjects[0]
-    measures = [(one.language, registry.get_measure(one.name)) for one in first.result.measurements]
+    measures = [
+        (measurement.language, registry.get_measure(measurement.name)) for measurement in first.result.measurements
+    ]
     languages = [language for language, measure in measures if measure.roles == ("masked-lm",)]
     if not languages:
         measured.add_caveat(
@@ -120,12 +122,12 @@ def measure_usefulness(
         words[subject.name] = usefulness.score_words(model, sentences, seed=seed, progress=progress)
         if english:
             stated[subject.name] = usefulness.score_stated_gender(model)
-    data: dict[str, str | int] = {"data": sentences.name, "data_hash": sentences.hash, "n": len(sentences.texts)}
+    data: dict[str, Any] = {"data": sentences.name, "data_hash": sentences.hash, "n": len(sentences.texts)}
     measured.add_task(WORDS, words, usefulness.compare_words, **data)
     if english:
-        asked = next(iter(stated.values()))["sentence"].astype(str)
-        digest = hashlib.sha256("\n".join(asked).encode()).hexdigest()
-        data = {"data": "the stated-gender sentences of the package", "data_hash": digest, "n": len(asked)}
+        asked_sentences = next(iter(stated.values()))["sentence"].astype(str)
+        data_hash = hash_content("\n".join(asked_sentences))
+        data = {"data": "the stated-gender sentences of the package", "data_hash": data_hash, "n": len(asked_sentences)}
         measured.add_task(STATED, stated, usefulness.compare_stated_gender, **data)
     return measured
 
@@ -142,13 +144,13 @@ class FinetunedModel:
     """Tells its classifiers from those of a model with other weights."""
 
 
-class DownstreamTask(TrainingOptions, TaskOptions):
-    """A task, its examples, and how models are trained on it."""
+class DownstreamTask(TrainingOptions, TaskOptions, LoadOptions):
+    """A task, its examples, and how models are loaded and trained on it."""
 
-    def read_examples(self, *, offline: bool) -> Splits:
+    def read_examples(self) -> Splits:
         """Read the examples to learn from, and those to be tested on."""
         check_choice(self.task, CLASSIFIER_TASKS, "task")
-        splits = self.examples(seed=self.seed, offline=offline)
+        splits = self.examples(seed=self.seed, offline=self.offline)
         if not splits.test:
             raise UnmaskError(f"{self.train} comes without test examples; give a file of them with --test")
         return splits
@@ -160,7 +162,6 @@ def finetune_subjects(
     task: DownstreamTask,
     *,
     folder: Path,
-    loading: LoadOptions,
     say: Say | None = None,
     watch: Watch | None = None,
 ) -> dict[str, Path]:
@@ -182,7 +183,7 @@ def finetune_subjects(
         usable.append(FinetunedModel(subject.name, str(subject.model), subject.result.model.weight_hash or ""))
     if len(usable) < 2:
         return {}
-    tasks, classifiers = compare_accuracy(task, usable, folder=folder, loading=loading, say=say, watch=watch)
+    tasks, classifiers = compare_accuracy(task, usable, folder=folder, say=say, watch=watch)
     measured.tasks += tasks
     return classifiers
 
@@ -192,7 +193,6 @@ def compare_accuracy(
     models: Sequence[FinetunedModel],
     *,
     folder: Path,
-    loading: LoadOptions | None = None,
     say: Say | None = None,
     watch: Watch | None = None,
 ) -> tuple[list[Usefulness], dict[str, Path]]:
@@ -204,18 +204,14 @@ def compare_accuracy(
     from unmask.statistics.paired import matched_shares
     from unmask.training.examples import hash_examples
 
-    loading = loading or LoadOptions()
-    examples = task.read_examples(offline=loading.offline)
-    classifiers = {
-        model.name: _train_classifier(task, model, examples, folder, loading, say, watch) for model in models
-    }
-    correct = {name: _test_classifier(path, examples.test, loading) for name, path in classifiers.items()}
+    examples = task.read_examples()
+    classifiers = {model.name: _train_classifier(task, model, examples, folder, say, watch) for model in models}
+    correct = {name: _test_classifier(path, examples.test, task.loading) for name, path in classifiers.items()}
     tasks = []
     for model in models[1:]:
         shares = matched_shares(correct[models[0].name], correct[model.name])
         assert shares is not None  # there are test examples
-        fields = ("before", "after", "change", "interval", "p_value")
-        accuracy = Figure.model_validate({name: getattr(shares, name) for name in fields})
+        accuracy = Figure.model_validate({name: getattr(shares, name) for name in Figure.model_fields})
         tasks.append(
             Usefulness(
                 what=task.task,
@@ -234,7 +230,6 @@ def _train_classifier(
     model: FinetunedModel,
     examples: Splits,
     folder: Path,
-    loading: LoadOptions,
     say: Say | None,
     watch: Watch | None,
 ) -> Path:
@@ -248,12 +243,10 @@ def _train_classifier(
         "max_length": task.max_length,
         "lora_rank": task.lora_rank,
     }
-    key = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
-    name = re.sub(r"[^\w.-]+", "-", model.name).strip("-.") or "model"
-    out = folder / f"{task.task}-{name}-{key[:10]}"
+    key = hash_content(json.dumps(inputs, sort_keys=True))
+    out = folder / f"{task.task}-{file_name(model.name)}-{key[:10]}"
     if not (out / "metrics.json").is_file():
-        options = FinetuneOptions(model=model.model, out=out, **dict(task), **dict(loading))
-        finetune_model(options, watch=watch, say=say)
+        finetune_model(FinetuneOptions(model=model.model, out=out, **dict(task)), watch=watch, say=say)
     elif say:
         say(f"Using {out.name}, which is trained already")
     return out
@@ -266,8 +259,12 @@ def _test_classifier(classifier: Path, test: Sequence[TextExample], loading: Loa
 
     model = load_classifier(str(classifier), loading)
     assert isinstance(model, Classifier)
-    p = model.probabilities([one.text if one.pair is None else (one.text, one.pair) for one in test])
-    correct: NDArray[np.bool_] = np.array(model.labels)[p.argmax(axis=1)] == np.array([one.label for one in test])
+    p = model.probabilities(
+        [example.text if example.pair is None else (example.text, example.pair) for example in test]
+    )
+    correct: NDArray[np.bool_] = np.array(model.labels)[p.argmax(axis=1)] == np.array(
+        [example.label for example in test]
+    )
     return correct
 
 

@@ -31,8 +31,8 @@ from unmask.report.blocks import Figure
 from unmask.report.comparison import comparison_page
 from unmask.report.html import render_page
 from unmask.report.terminal import comparison_text
-from unmask.results import Change, Comparison, Estimate, ModelInfo
-from unmask.results.storage import load_comparison
+from unmask.results import Change, Comparison, ComparisonResult, Estimate, ModelInfo
+from unmask.results.storage import load
 from unmask.results.verdict import judge
 from unmask.statistics.correlation import pearson
 from unmask.workflows.audit_options import audit_options
@@ -353,7 +353,7 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     assert compared.comparisons[0].name == "geometry"
     assert compared.comparisons[0].changes["classification"].change.p_adjusted is not None
     compared.save(tmp_path / "kept")
-    assert load_comparison(tmp_path / "kept") == compared.result
+    assert load(tmp_path / "kept", ComparisonResult) == compared.result
     kept = pd.read_parquet(tmp_path / "kept" / "items" / "geometry.parquet")
     assert set(kept["model"]) == {"v.bin", "hard"}
 

@@ -60,7 +60,13 @@ class AssociationMeasure(Measure):
         "emotions": "emotions",
         "agreement-free": "agreement-free sentences",
     }
+    corpus_descriptions = {
+        "bec-pro": "people and professions",
+        "emotions": "English",
+        "agreement-free": "German, without grammatical agreement",
+    }
     other_corpora = {"custom": "own words", "recorded": "recorded scores"}
+    user_corpora = ("custom",)
     Options = AssociationOptions
     keys = ("language", "corpus", "template", "person", "profession", "form")
     score_column = "association"

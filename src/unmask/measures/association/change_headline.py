@@ -5,7 +5,7 @@ from __future__ import annotations
 from unmask.measures.association.interpretation import effect_label, has_agreement
 from unmask.results import Change, Comparison
 from unmask.results.formatting import interval, number, odds, p_value
-from unmask.results.verdict import is_reliable, is_significant, side_after
+from unmask.results.verdict import clear_side, is_reliable, is_significant
 
 STEREOTYPE_VERDICTS = {
     "improved": "The stereotype shrank",
@@ -52,7 +52,7 @@ def _describe_stereotype(change: Change, comparison: Comparison) -> str:
         reason = ", which cannot be tested with so few words"
     elif change.verdict == "no reliable change" and is_significant(change.change.p_adjusted):
         reason = "" if is_reliable(change, comparison.noise_floor) else ", which is within the noise of the computation"
-    elif change.verdict == "improved" and side_after(change) * before.value > 0:
+    elif change.verdict == "improved" and clear_side(change.after) * before.value > 0:
         remains = f" A {effect_label(after.value)} stereotype remains."
     elif change.verdict == "improved":
         remains = " What remains is compatible with no stereotype."

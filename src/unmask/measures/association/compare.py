@@ -52,7 +52,7 @@ from unmask.measures.base import ComparedModel, Context, adjust_tests
 from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.texts import make_caveats
 from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
-from unmask.results.verdict import judge, side_before
+from unmask.results.verdict import clear_side, judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson
 from unmask.statistics.jackknife import IntervalEstimate, fisher_z, jackknife
@@ -127,7 +127,7 @@ def judge_change(change: Change, noise_floor: float | None) -> Verdict | None:
     contrast = change.labels["contrast"]
     if contrast in ("stereotype", "difference"):
         return judge(change, noise_floor=noise_floor, negligible=NEGLIGIBLE)
-    return judge(change) if contrast == "workforce" and side_before(change) else None
+    return judge(change) if contrast == "workforce" and clear_side(change.before) else None
 
 
 def _overall_verdict(comparison: Comparison) -> Verdict:

@@ -83,7 +83,13 @@ class GeometryMeasure(Measure):
         "word2vec": "nouns of word2vec’s vocabulary",
         "glove": "nouns of GloVe’s vocabulary",
     }
+    corpus_descriptions = {
+        NOUNS: "in the package, for encoders",
+        "word2vec": "the papers’ vocabulary, for encoders",
+        "glove": "the papers’ vocabulary, for encoders",
+    }
     other_corpora = {VECTORS: "the words of the file", WORDS: "own words"}
+    user_corpora = (WORDS,)
     Options = GeometryOptions
     encoder_options = OF_ENCODERS
     main = False

@@ -73,7 +73,9 @@ class InferenceMeasure(Measure):
     languages = ("en", "ja", "zh")
     protocols = ("sound", "published")
     corpora = {SENTENCES: "the built-in sentences", RELEASED: "NLI-CoAL’s released sets"}
+    corpus_descriptions = {SENTENCES: "in the package", RELEASED: "the released sets"}
     other_corpora = {CAPTIONS: "sentences of captions", CUSTOM: "own words", "recorded": "recorded scores"}
+    user_corpora = (CAPTIONS, CUSTOM)
     Options = InferenceOptions
     keys = ("language", "corpus", "premise", "hypothesis", "occupation", "gender", "pair", "template", "set")
     shown_columns = (

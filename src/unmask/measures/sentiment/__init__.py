@@ -78,7 +78,13 @@ class SentimentMeasure(Measure):
     protocols = ("sound", "published")
     corpora = {"reviews": "the built-in short reviews", "imdb": "IMDB reviews"}
     other_corpora = {CUSTOM: "own data", "recorded": "recorded scores"}
-    variants = {"all": "all gendered words", "family": "pronouns and family words"}
+    user_corpora = (CUSTOM,)
+    corpus_descriptions = {
+        "imdb": "25,000 film reviews, the default where they are on this machine",
+        "reviews": "240 short ones, in the package",
+    }
+    variants = {"pronouns": "pronouns", "family": "pronouns and family words", "all": "all gendered words"}
+    variant_column = "terms"
     Options = SentimentOptions
     split = ("language", "corpus", "terms")
     keys = ("language", "corpus", "terms", "id", "text")

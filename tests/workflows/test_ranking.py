@@ -21,9 +21,9 @@ from pages import assert_loads_nothing
 from unmask.errors import Stopped, UnmaskError
 from unmask.results import storage
 from unmask.studies.models import hash_model
-from unmask.workflows import audit_many
+from unmask.workflows import ranking
 from unmask.workflows.audit import run_audit
-from unmask.workflows.audit_many import OUT
+from unmask.workflows.ranking import OUT
 
 Folder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings(
@@ -75,7 +75,7 @@ def audited(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[Path(model).name] += 1
         return run(model, *more, **options)
 
-    monkeypatch.setattr(audit_many, "run_audit", count)
+    monkeypatch.setattr(ranking, "run_audit", count)
     return counts
 
 
@@ -139,7 +139,7 @@ def test_an_interrupted_run_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = make_models(3)
-    counting = vars(audit_many)["run_audit"]  # as patched by the fixture
+    counting = vars(ranking)["run_audit"]  # as patched by the fixture
 
     def interrupt(model: str, *more: Any, **options: Any) -> unmask.Audit:
         if Path(model).name == "bert-1":
@@ -148,7 +148,7 @@ def test_an_interrupted_run_continues(
         return audit
 
     with monkeypatch.context() as patch:
-        patch.setattr(audit_many, "run_audit", interrupt)
+        patch.setattr(ranking, "run_audit", interrupt)
         with pytest.raises(Stopped, match="1 of 3 steps"):
             unmask.audit_many(models, tmp_path / "out", **options)
     assert audited == {"bert-0": 1}
