@@ -19,7 +19,7 @@ from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
 from unmask.measures.association.data import build_rows
 from unmask.measures.geometry.space import make_published_sentences
-from unmask.models.detect import can_encode
+from unmask.models.checkpoints import can_encode
 from unmask.models.encoder import TransformersEncoder
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Encoder, Pooling, TokensInSentence, WordInSentence
@@ -257,7 +257,7 @@ def test_decoders_are_refused(tmp_path: Path, model_folder: Callable[[str], Path
         assert not can_encode(folder)
         assert not can_encode((model, tokenizer))
         for given in (folder, (model, tokenizer)):
-            with pytest.raises(UnmaskError, match=f"{message}; geometry needs an encoder such as BERT"):
+            with pytest.raises(UnmaskError, match=f"{message}; give an encoder such as BERT"):
                 load_encoder(given)
 
 

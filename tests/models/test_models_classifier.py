@@ -15,8 +15,8 @@ import transformers
 import families
 from unmask.errors import UnmaskError
 from unmask.models.batching import GPU_TOKEN_BUDGET, TOKEN_BUDGET, default_token_budget, max_tokens
+from unmask.models.checkpoints import detect_role
 from unmask.models.classifier import TransformersClassifier, TransformersRegressor
-from unmask.models.detect import detect_role
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier, GivesLogits, Reads, Regressor
 from unmask.models.tokenization import token_limit

@@ -12,7 +12,7 @@ from unmask.report.blocks import Block
 from unmask.report.comparison import closing_blocks
 from unmask.report.comparison import comparison_page as build_page
 from unmask.report.html import render_page
-from unmask.results.comparison import Change, Comparison, ComparisonResult, Figure, Side, Usefulness
+from unmask.results.comparison import Change, Comparison, ComparisonResult, Side, Usefulness, UsefulnessChange
 from unmask.results.schema import Caveat, Estimate, Interval, ModelInfo
 
 SIDES = ("before", "after")
@@ -114,11 +114,11 @@ def published_comparison() -> Comparison:
 
 
 def sample_usefulness(after: str = AFTER) -> list[Usefulness]:
-    loss = Figure(before=2.3111, after=2.3522, change=0.0411, interval=(0.0212, 0.0613), p_value=0.0003)
-    accuracy = Figure(before=0.5623, after=0.5587, change=-0.0036, interval=(-0.0101, 0.0029), p_value=0.28)
-    stated = Figure(before=0.9211, after=0.9178, change=-0.0033, interval=(-0.0131, 0.0065), p_value=0.51)
-    fallen = Figure(before=0.8812, after=0.8711, change=-0.0101, interval=(-0.0152, -0.0050), p_value=0.0001)
-    odds = Figure(before=2.81, after=2.85, change=0.04, interval=(0.01, 0.07), p_value=0.012)
+    loss = UsefulnessChange(before=2.3111, after=2.3522, change=0.0411, interval=(0.0212, 0.0613), p_value=0.0003)
+    accuracy = UsefulnessChange(before=0.5623, after=0.5587, change=-0.0036, interval=(-0.0101, 0.0029), p_value=0.28)
+    stated = UsefulnessChange(before=0.9211, after=0.9178, change=-0.0033, interval=(-0.0131, 0.0065), p_value=0.51)
+    fallen = UsefulnessChange(before=0.8812, after=0.8711, change=-0.0101, interval=(-0.0152, -0.0050), p_value=0.0001)
+    odds = UsefulnessChange(before=2.81, after=2.85, change=0.04, interval=(0.01, 0.07), p_value=0.012)
     given: dict[str, Any] = {"after": after, "data_hash": "f00d" * 16}
     words = Usefulness(
         what="masked words", data="neutral sentences", n=312, figures={"loss": loss, "accuracy": accuracy}, **given

@@ -25,7 +25,7 @@ from unmask.measures.association.compare import compare, correlation_change, jud
 from unmask.measures.association.data import build_rows
 from unmask.measures.association.details import AssociationChanges, AssociationDetails
 from unmask.measures.base import ComparedModel
-from unmask.results import Change, ComparisonResult, Estimate, Figure, Measurement, ModelInfo, Usefulness
+from unmask.results import Change, ComparisonResult, Estimate, Measurement, ModelInfo, Usefulness, UsefulnessChange
 from unmask.results.storage import Folder, load, save
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import audit_options, options_of
@@ -509,7 +509,7 @@ def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
 
 def _useful(what: str, **figures: tuple[float, float, float]) -> Usefulness:
     made = {
-        name: Figure(before=before, after=after, change=after - before, interval=None, p_value=p)
+        name: UsefulnessChange(before=before, after=after, change=after - before, interval=None, p_value=p)
         for name, (before, after, p) in figures.items()
     }
     return Usefulness(what=what, after="x", data="d", data_hash="", n=500, figures=made)

@@ -27,7 +27,7 @@ from unmask.statistics.corrections import holm
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.models.detect import Role
+    from unmask.models.checkpoints import Role
     from unmask.models.handle import ModelHandle
     from unmask.models.roles import Progress
     from unmask.report.blocks import Block
@@ -106,8 +106,8 @@ class ComparedModel:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A number that stands for a measurement: a test, a group, or what `Measure.figure_value` computes."""
+class KeyEstimate:
+    """A number that stands for a measurement: a test, a group, or what `Measure.key_estimate_value` computes."""
 
     name: str = ""
     """Its name in a table of several models; empty: models are not correlated by it."""
@@ -220,7 +220,7 @@ class Measure(ABC):
     """Whether it is about a classifier made of a model, rather than about the model itself."""
     hub_task: ClassVar[str] = "other"
     """The task of the hub in whose terms a model card states the result."""
-    figures: ClassVar[tuple[Figure, ...]] = ()
+    key_estimates: ClassVar[tuple[KeyEstimate, ...]] = ()
     """Numbers for correlations over models, model cards and gates; the last two use all tests where none is named."""
     compared_items: ClassVar[str] = "items scored by both models"
     """What two models have in common, in words."""
@@ -434,10 +434,10 @@ class Measure(ABC):
         del measurement, group
         return ""
 
-    def figure_value(
-        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
+    def key_estimate_value(
+        self, figure: KeyEstimate, measurement: Measurement, comparison: Comparison | None = None
     ) -> float | None:
-        """The value of one of `figures`, or None; `comparison` is that of a model after with the model before."""
+        """The value of one of `key_estimates`, or None; `comparison` is that of a model after with the model before."""
         del comparison
         estimate = measurement.tests.get(figure.test) or measurement.groups.get(figure.group)
         return estimate.value if estimate else None

@@ -74,7 +74,7 @@ def _load_plugin(plugin: plugins.Plugin) -> Measure:
         raise UnmaskError(
             f"{plugin.source} registers the measure {measure.name!r} as {plugin.name!r}; the two names must be equal"
         )
-    from unmask.models.detect import Role
+    from unmask.models.checkpoints import Role
 
     for role in measure.roles:
         check_choice(role, get_args(Role), f"role in {plugin.source}, measure {measure.name}")

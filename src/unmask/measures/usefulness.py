@@ -46,7 +46,7 @@ from unmask.lexicon import GENDERS, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
 from unmask.measures.queries import ask_model, count_pieces
 from unmask.models.roles import Chooses, MaskedLM, MaskQuery, Progress, Span
-from unmask.results.comparison import Figure
+from unmask.results.comparison import UsefulnessChange
 from unmask.rewriting import rewriter
 from unmask.statistics.jackknife import clustered_mean, jackknife
 from unmask.training.examples import read_examples
@@ -126,7 +126,7 @@ def score_words(model: MaskedLM, sentences: Sentences, *, seed: int, progress: P
     return pd.concat(frames, ignore_index=True)
 
 
-def compare_words(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, Figure]:
+def compare_words(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, UsefulnessChange]:
     """Compare scored words: `loss` and, if both models have it, `accuracy`, paired by word."""
     both = before.merge(after, on=WORD_KEYS, suffixes=("", "_after"), validate="one_to_one")
     if both.empty:
@@ -143,11 +143,11 @@ def compare_words(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, Figure
 
 def _compare_clustered(
     before: ArrayLike, after: ArrayLike, clusters: ArrayLike, weights: NDArray[np.float64]
-) -> Figure:
+) -> UsefulnessChange:
     first, second = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     change = clustered_mean(second - first, clusters, weights=weights)
     assert change.value is not None
-    return Figure(
+    return UsefulnessChange(
         before=float(np.average(first, weights=weights)),
         after=float(np.average(second, weights=weights)),
         change=change.value,
@@ -227,7 +227,7 @@ def score_stated_gender(model: MaskedLM, *, progress: Progress | None = None) ->
     return frame.assign(right=frame["log_odds"] > 0)
 
 
-def compare_stated_gender(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, Figure]:
+def compare_stated_gender(before: pd.DataFrame, after: pd.DataFrame) -> dict[str, UsefulnessChange]:
     """Compare scored pronouns: `accuracy` and `log_odds`, paired by sentence."""
     both = before.merge(after, on=STATED_KEYS, suffixes=("", "_after"), validate="one_to_one")
     if not len(both) == len(before) == len(after) or both.empty:
@@ -241,7 +241,7 @@ def compare_stated_gender(before: pd.DataFrame, after: pd.DataFrame) -> dict[str
         )
         change: NDArray[np.float64] = second - first
         estimate = jackknife(change.shape, partial(_average_block, change))
-        figures[name] = Figure(
+        figures[name] = UsefulnessChange(
             before=float(first.mean()),
             after=float(second.mean()),
             change=float(change.mean()),

@@ -25,7 +25,7 @@ from unmask.mitigations.corpus import GAP, hash_texts, read_corpus
 from unmask.mitigations.method import Job, Method, MitigateOptions, Say, list_methods
 from unmask.mitigations.training import check_no_unfinished_run, remove_unfinished
 from unmask.models.batching import weight_hash
-from unmask.models.detect import detect_role
+from unmask.models.checkpoints import detect_role
 from unmask.models.loading import load_trainable
 from unmask.models.roles import MITIGATION
 from unmask.models.vector_files import read_vectors, write_vectors

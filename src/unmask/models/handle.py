@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from unmask.errors import UnmaskError
-from unmask.models.detect import Role, can_encode, classifier_labels, detect_role
+from unmask.models.checkpoints import Role, can_encode, classifier_labels, detect_role
 from unmask.models.loading import load_classifier, load_encoder, load_masked_lm
 from unmask.models.roles import ADAPTER, CONFIG, Classifier, Encoder, MaskedLM, Progress, Regressor
 from unmask.options import LoadOptions

@@ -10,8 +10,15 @@ from typing import Any
 
 from unmask.errors import UnmaskError, quote
 from unmask.lexicon.labels import match_labels
-from unmask.models.checkpoints import Checkpoint, choose_device, find_checkpoint
-from unmask.models.detect import check_encoder, check_masked_lm, is_classifier, model_and_tokenizer
+from unmask.models.checkpoints import (
+    Checkpoint,
+    check_encoder,
+    check_masked_lm,
+    choose_device,
+    find_checkpoint,
+    is_classifier,
+    model_and_tokenizer,
+)
 from unmask.models.roles import Classifier, Encoder, MaskedLM, Progress, Regressor
 from unmask.options import LoadOptions
 from unmask.steps import step

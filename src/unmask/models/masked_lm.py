@@ -52,7 +52,7 @@ def encode_queries(tokenizer: Tokenizer, queries: Sequence[Query]) -> list[list[
     """The reads that answer each query."""
     mask = tokenizer.mask_token_id
     if mask is None:
-        raise UnmaskError("the tokenizer has no mask token; association needs a masked language model")
+        raise UnmaskError("the tokenizer has no mask token; give a masked language model such as BERT")
     spans = find_token_spans(
         tokenizer,
         [
@@ -127,7 +127,7 @@ class TransformersMaskedLM(LoadedModel):
         super().__init__(model, tokenizer, **settings)
         self._encoded: tuple[tuple[Query, ...], list[list[Read]]] | None = None
         if tokenizer.mask_token_id is None:
-            raise UnmaskError(f"{self.name} has no mask token; association needs a masked language model")
+            raise UnmaskError(f"{self.name} has no mask token; give a masked language model such as BERT")
         self._head_alone = self._head_can_run_alone()
 
     def log_probability(self, queries: Sequence[Query]) -> NDArray[np.float64]:

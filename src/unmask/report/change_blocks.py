@@ -10,8 +10,7 @@ from typing import Literal
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
 from unmask.report.default_blocks import list_tests
 from unmask.report.drawing import INK, ChartRow, Mark, Panel, draw_rows, fit_domain, mark_interval
-from unmask.results.comparison import Change, Comparison, Usefulness
-from unmask.results.comparison import Figure as UsefulFigure
+from unmask.results.comparison import Change, Comparison, Usefulness, UsefulnessChange
 from unmask.results.formatting import NO_BREAK, capital, count, interval, number, odds, p, percent, signed
 from unmask.results.schema import Estimate
 from unmask.results.verdict import is_significant
@@ -75,7 +74,7 @@ def change_text(name: str, change: Change, *, digits: int = 2, scale: Scale = ""
     )
 
 
-def usefulness_text(name: str, figure: UsefulFigure) -> ChangeText:
+def usefulness_text(name: str, figure: UsefulnessChange) -> ChangeText:
     """A figure of usefulness as text. Accuracies are in percent."""
     digits = 1 if name == "accuracy" else 3
     scale: Scale = "percent" if name == "accuracy" else ""
@@ -254,7 +253,7 @@ def _show_difference(value: float | None, digits: int, scale: Scale) -> str:
     return f"×{NO_BREAK}{odds(value)}" if scale == "odds" else signed(value, digits)
 
 
-def _show_bounds(estimate: Estimate | UsefulFigure | None, digits: int, scale: Scale) -> str:
+def _show_bounds(estimate: Estimate | UsefulnessChange | None, digits: int, scale: Scale) -> str:
     bounds = None if estimate is None else estimate.interval
     if bounds is None:
         return ""

@@ -5,11 +5,11 @@ from unmask.results.comparison import Change as Change
 from unmask.results.comparison import Comparison as Comparison
 from unmask.results.comparison import ComparisonResult as ComparisonResult
 from unmask.results.comparison import Correlation as Correlation
-from unmask.results.comparison import Figure as Figure
 from unmask.results.comparison import MeasureFigure as MeasureFigure
 from unmask.results.comparison import ModelFigures as ModelFigures
 from unmask.results.comparison import Side as Side
 from unmask.results.comparison import Usefulness as Usefulness
+from unmask.results.comparison import UsefulnessChange as UsefulnessChange
 from unmask.results.comparison import Verdict as Verdict
 from unmask.results.schema import SCHEMA_VERSION as SCHEMA_VERSION
 from unmask.results.schema import AuditResult as AuditResult

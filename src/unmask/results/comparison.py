@@ -108,7 +108,7 @@ class Comparison(DetailedRecord):
         return next((change for change in self.changes.values() if change.labels == wanted), None)
 
 
-class Figure(Record):
+class UsefulnessChange(Record):
     """A figure of a model's usefulness before and after, paired over the same sentences or examples."""
 
     before: float
@@ -130,7 +130,7 @@ class Usefulness(Record):
     data_hash: str
     n: int
     """How many sentences or examples."""
-    figures: dict[str, Figure]
+    figures: dict[str, UsefulnessChange]
     """By name: `loss` (nats a masked piece; less is better), `accuracy` (a share; more is better)."""
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from unmask import datasets
 from unmask.errors import UnmaskError
 from unmask.measures import registry
-from unmask.measures.base import Figure, Measure
+from unmask.measures.base import KeyEstimate, Measure
 from unmask.models.handle import make_handle
 from unmask.options import LoadOptions
 from unmask.results import Agreement, Caveat, Comparison, Correlation, MeasureFigure, Measurement, ModelFigures
@@ -48,21 +48,21 @@ class ModelEvidence:
     measurements: Sequence[Measurement]
     comparisons: Sequence[Comparison] = ()
 
-    def find_value(self, measure: Measure, figure: Figure) -> float | None:
+    def find_value(self, measure: Measure, figure: KeyEstimate) -> float | None:
         """A figure of the first measurement that has it."""
         comparison = next((comparison for comparison in self.comparisons if comparison.name == measure.name), None)
         measurements = (measurement for measurement in self.measurements if measurement.name == measure.name)
-        values = (measure.figure_value(figure, measurement, comparison) for measurement in measurements)
+        values = (measure.key_estimate_value(figure, measurement, comparison) for measurement in measurements)
         return next((value for value in values if value is not None), None)
 
     def figures(self) -> dict[str, float | None]:
         """All figures of the model, by name."""
-        return {figure.name: self.find_value(measure, figure) for measure, figure in _declared_figures()}
+        return {figure.name: self.find_value(measure, figure) for measure, figure in _declared_estimates()}
 
 
-def _declared_figures() -> list[tuple[Measure, Figure]]:
+def _declared_estimates() -> list[tuple[Measure, KeyEstimate]]:
     measures = sorted(registry.installed(), key=lambda measure: measure.of_classifiers)
-    return [(measure, figure) for measure in measures for figure in measure.figures if figure.name]
+    return [(measure, figure) for measure in measures for figure in measure.key_estimates if figure.name]
 
 
 @dataclass
@@ -146,7 +146,7 @@ def compare_measures(evidence: Sequence[ModelEvidence]) -> Agreement:
     """The figures of each model, and how they correlate."""
     figures = [
         MeasureFigure(name=figure.name, measure=measure.name, extrinsic=measure.of_classifiers, what=figure.what)
-        for measure, figure in _declared_figures()
+        for measure, figure in _declared_estimates()
     ]
     return correlate_figures([ModelFigures(model=model.model, figures=model.figures()) for model in evidence], figures)
 

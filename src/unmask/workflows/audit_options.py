@@ -178,9 +178,7 @@ class AnalyseOptions(Options):
         suggestions=lambda: _list_values("languages"),
     )
     protocol: str = option("sound", PROTOCOL_HELP, choices=PROTOCOLS)
-    score_column: str | None = option(
-        None, "The column of the scores. Default: association, or Pre_Assoc in BEC-Pro's files."
-    )
+    score_column: str | None = option(None, "The column of the scores. Default: that of the measure.")
     seed: int = option(SEED, SEED_HELP, minimum=0, last=True)
 
 

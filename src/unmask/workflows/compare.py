@@ -64,7 +64,7 @@ class CompareOptions(LoadOptions):
     usefulness: bool = option(
         True,
         "Measure whether neutral words are filled in as well as before.",
-        negative_help="Leave usefulness out. Geometry still loads models.",
+        negative_help="Leave usefulness out. Some measures still load models.",
     )
     task: tuple[str, ...] = option(
         (),

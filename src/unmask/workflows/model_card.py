@@ -272,7 +272,7 @@ class CardFigure:
 def card_figures(measurement: Measurement) -> list[CardFigure]:
     """The figures that say most; where the measure declares none that are there, the first tests."""
     measure = find_measure(measurement.name)
-    figures = [figure for figure in measure.figures if figure.card] if measure else []
+    figures = [figure for figure in measure.key_estimates if figure.card] if measure else []
     test_names = {figure.test: figure.card for figure in figures if figure.test}
     group_names = {figure.group: figure.card for figure in figures if figure.group}
     tests = {name: test for name, test in measurement.tests.items() if test.value is not None}

@@ -37,7 +37,7 @@ class Rule(Options):
     language: str | None = option(None)
     corpus: str | None = option(None)
     protocol: Protocol | None = option(None)
-    terms: str | None = option(None, "The variant of a measurement: of sentiment, which words were exchanged.")
+    terms: str | None = option(None, "The variant of a measurement, such as the words that were exchanged.")
     test: str | None = option(None, "The test that is judged.")
     group: str | None = option(None, "The group whose mean is judged.")
     value: Literal["estimate", "effect_size"] = option("estimate", "What of a test is judged.")
@@ -126,7 +126,7 @@ def starting_policy(result: AuditResult) -> str:
 
 def _write_rules(measurement: Measurement) -> Iterator[str]:
     measure = find_measure(measurement.name)
-    declared = [figure for figure in measure.figures if figure.gate] if measure else []
+    declared = [figure for figure in measure.key_estimates if figure.gate] if measure else []
     figures: list[tuple[str, str, Estimate | None]] = [
         *(("test", figure.test, measurement.tests.get(figure.test)) for figure in declared),
         *(("group", figure.group, measurement.groups.get(figure.group)) for figure in declared),

@@ -22,7 +22,7 @@ from unmask.errors import UnmaskError, check_choice
 from unmask.files import hash_content
 from unmask.measures import registry
 from unmask.options import LoadOptions
-from unmask.results import Caveat, Figure, Usefulness
+from unmask.results import Caveat, Usefulness, UsefulnessChange
 from unmask.results.formatting import interval, number, p_value
 from unmask.results.storage import file_name
 from unmask.results.verdict import is_significant
@@ -67,7 +67,7 @@ class MeasuredUsefulness:
         self,
         what: str,
         scored: Mapping[str, pd.DataFrame],
-        compare: Callable[[pd.DataFrame, pd.DataFrame], dict[str, Figure]],
+        compare: Callable[[pd.DataFrame, pd.DataFrame], dict[str, UsefulnessChange]],
         **data: str | int,
     ) -> None:
         """Compare the items of every model after with those of the first."""
@@ -211,7 +211,9 @@ def compare_accuracy(
     for model in models[1:]:
         shares = matched_shares(correct[models[0].name], correct[model.name])
         assert shares is not None  # there are test examples
-        accuracy = Figure.model_validate({name: getattr(shares, name) for name in Figure.model_fields})
+        accuracy = UsefulnessChange.model_validate(
+            {name: getattr(shares, name) for name in UsefulnessChange.model_fields}
+        )
         tasks.append(
             Usefulness(
                 what=task.task,
@@ -285,7 +287,7 @@ def describe_cost(tasks: Sequence[Usefulness]) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _fell_by(figure: Figure) -> float:
+def _fell_by(figure: UsefulnessChange) -> float:
     """By how much a figure fell, beyond chance; else zero."""
     return max(-figure.change, 0.0) if is_significant(figure.p_value) else 0.0
 
@@ -316,11 +318,11 @@ def _describe_stated_gender(task: Usefulness, *, lost: bool) -> str:
     )
 
 
-def _format_change(figure: Figure) -> str:
+def _format_change(figure: UsefulnessChange) -> str:
     bounds = f" {interval(figure.interval, 3)}" if figure.interval else ""
     p = "" if figure.p_value is None else f", p {p_value(figure.p_value)}"
     return f"{number(figure.before, 3)} → {number(figure.after, 3)}, change {number(figure.change, 3)}{bounds}{p}"
 
 
-def _format_share(figure: Figure) -> str:
+def _format_share(figure: UsefulnessChange) -> str:
     return f"{figure.after:.1%} (before: {figure.before:.1%})"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import Context, Figure, Measure, implemented_in
+from unmask.measures.base import Context, KeyEstimate, Measure, implemented_in
 from unmask.measures.shared_options import TemplateOptions
 from unmask.options import option
 
@@ -83,9 +83,9 @@ class AssociationMeasure(Measure):
     uses_templates = True
     hub_task = "fill-mask"
     compared_items = "sentences scored by both models"
-    figures = (
-        Figure("association", "stereotype in nats", test="stereotype", card="stereotype, in nats", gate=True),
-        Figure(test="workforce share, pearson", card="r with women’s workforce share"),
+    key_estimates = (
+        KeyEstimate("association", "stereotype in nats", test="stereotype", card="stereotype, in nats", gate=True),
+        KeyEstimate(test="workforce share, pearson", card="r with women’s workforce share"),
     )
 
     def check(self, options: AssociationOptions, context: Context) -> None:
@@ -156,11 +156,13 @@ class AssociationMeasure(Measure):
             return "grammatical agreement drowns the measure; judge the corpus without agreement"
         return ""
 
-    def figure_value(
-        self, figure: Figure, measurement: Measurement, comparison: Comparison | None = None
+    def key_estimate_value(
+        self, figure: KeyEstimate, measurement: Measurement, comparison: Comparison | None = None
     ) -> float | None:
         """None where grammatical agreement hides the bias."""
-        return None if self.not_interpretable(measurement) else super().figure_value(figure, measurement, comparison)
+        return (
+            None if self.not_interpretable(measurement) else super().key_estimate_value(figure, measurement, comparison)
+        )
 
     compare = implemented_in("compare")
     comparison_report = implemented_in("comparison_report")

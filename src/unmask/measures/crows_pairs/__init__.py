@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
 from unmask.measures import recorded
-from unmask.measures.base import Context, Figure, Measure, implemented_in
+from unmask.measures.base import Context, KeyEstimate, Measure, implemented_in
 from unmask.measures.recorded import RecordedColumn
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ class CrowsPairsMeasure(Measure):
         "The pairs of sentences are matched: McNemar’s exact test of the share in which the more stereotypical sentence"
         " is more likely, and a t test of the change of log-likelihoods. 50 % is no preference."
     )
-    figures = (
-        Figure(
+    key_estimates = (
+        KeyEstimate(
             "CrowS-Pairs",
             "share of pairs",
             group="all pairs",
             card="stereotype more likely, share of pairs (0.5 is none)",
         ),
-        Figure(test="stereotype", gate=True),
+        KeyEstimate(test="stereotype", gate=True),
     )
 
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import Context, Figure, Measure, Scored, implemented_in
+from unmask.measures.base import Context, KeyEstimate, Measure, Scored, implemented_in
 from unmask.options import Options, option
 from unmask.results import Interval, Measurement, Record
 
@@ -106,17 +106,17 @@ class GeometryMeasure(Measure):
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
-    figures = (
-        Figure(
+    key_estimates = (
+        KeyEstimate(
             "professions",
             "r of bias with what people say",
             test="stereotype",
             card="r of professions with what people say",
             gate=True,
         ),
-        Figure("told apart", "share that a classifier of words gets right"),
-        Figure("neighbours", "r of bias with the words around"),
-        Figure("WEAT/SEAT", "mean effect size d"),
+        KeyEstimate("told apart", "share that a classifier of words gets right"),
+        KeyEstimate("neighbours", "r of bias with the words around"),
+        KeyEstimate("WEAT/SEAT", "mean effect size d"),
     )
 
     def runs_by_default(self, model: ModelHandle, options: Any) -> bool:
@@ -185,7 +185,7 @@ class GeometryMeasure(Measure):
     blocks = implemented_in("report")
     method = implemented_in("report")
     compare = implemented_in("compare")
-    figure_value = implemented_in("compare")
+    key_estimate_value = implemented_in("compare")
     comparison_report = implemented_in("comparison_report")
 
 

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import ComparedModel, Context, Figure
+from unmask.measures.base import ComparedModel, Context, KeyEstimate
 from unmask.measures.comparison import build_comparison
 from unmask.measures.geometry import CONTRASTS, OWN, Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.geometry.analysis import list_neighbourhoods, list_word_tests
@@ -348,7 +348,9 @@ def _judge_test(change: Change, test: WordTestChange | None) -> Verdict:
     return verdict
 
 
-def figure_value(figure: Figure, measurement: Measurement, comparison: Comparison | None = None) -> float | None:
+def key_estimate_value(
+    figure: KeyEstimate, measurement: Measurement, comparison: Comparison | None = None
+) -> float | None:
     """The value of one of the measure's figures: a test, a word test, or the mean of the association tests.
 
     The word tests of a model after are those with the words of the model before; those with its own words cannot be

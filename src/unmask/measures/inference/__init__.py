@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import Context, Figure, Measure, implemented_in
+from unmask.measures.base import Context, KeyEstimate, Measure, implemented_in
 from unmask.measures.shared_options import InputOptions, TemplateOptions
 from unmask.options import option
 
@@ -101,10 +101,10 @@ class InferenceMeasure(Measure):
         " default also over pairs of gender words. A reversal by less than 0.02 of the answers is negligible."
     )
     changes_note = "Differences of shares of answers: 0 is no stereotype or default, 1 the largest."
-    figures = (
-        Figure("NLI-CoAL", "the paper's score", group="NLI-CoAL", card="NLI-CoAL score", gate=True),
-        Figure("inference", "stereotype, share of answers", test="stereotype", card="stereotype, of 1", gate=True),
-        Figure(test="default", card="taken for men, −1 to 1", gate=True),
+    key_estimates = (
+        KeyEstimate("NLI-CoAL", "the paper's score", group="NLI-CoAL", card="NLI-CoAL score", gate=True),
+        KeyEstimate("inference", "stereotype, share of answers", test="stereotype", card="stereotype, of 1", gate=True),
+        KeyEstimate(test="default", card="taken for men, −1 to 1", gate=True),
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError
-from unmask.measures.base import Context, Figure, Measure, implemented_in
+from unmask.measures.base import Context, KeyEstimate, Measure, implemented_in
 from unmask.measures.shared_options import InputOptions
 from unmask.options import option
 
@@ -112,12 +112,12 @@ class SentimentMeasure(Measure):
         "Bias: the mean of male − female ratings over texts with a gender term. Absolute bias: the mean size of these"
         " differences. Label flips: the share of these texts whose label depends on the gender."
     )
-    figures = (
-        Figure("sentiment", "mean of male − female ratings", group="total bias, changed texts"),
-        Figure(
+    key_estimates = (
+        KeyEstimate("sentiment", "mean of male − female ratings", group="total bias, changed texts"),
+        KeyEstimate(
             "sentiment, size", "mean size of male − female ratings", group="absolute bias, changed texts", gate=True
         ),
-        Figure(test="bias", card="male − female rating", gate=True),
+        KeyEstimate(test="bias", card="male − female rating", gate=True),
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:

@@ -19,7 +19,7 @@ from unmask.measures.association import AssociationMeasure
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.registry import BUILT_IN
 from unmask.measures.sentiment import SentimentMeasure
-from unmask.models.detect import classifier_labels, detect_role
+from unmask.models.checkpoints import classifier_labels, detect_role
 from unmask.options import LoadOptions
 from unmask.studies.meta import PlantingOptions
 from unmask.studies.meta.association import PLANTED, OtherMeasure

@@ -24,8 +24,7 @@ from unmask.measures.classifiers import is_inference
 from unmask.measures.inference import DEFAULT_CORPUS, InferenceMeasure, InferenceOptions
 from unmask.measures.inference.pairs import hash_pairs
 from unmask.measures.inference.scoring import find_order
-from unmask.models.checkpoints import find_checkpoint
-from unmask.models.detect import classifier_labels, detect_role
+from unmask.models.checkpoints import classifier_labels, detect_role, find_checkpoint
 from unmask.models.handle import ModelHandle
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
