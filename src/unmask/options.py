@@ -387,7 +387,7 @@ class EngineOptions(Options):
 
 
 def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[[Function], Function]:
-    """Show in `help()` the keywords that a function takes as `**options`.
+    """Show in `help()` the keywords that a function takes as `**options`, and add them to the `Args` of its docstring.
 
     Args:
         options: The class that validates them.
@@ -413,9 +413,10 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
             if parameter.name not in signature.parameters
         ]
         function.__signature__ = signature.replace(parameters=[*declared, *added])  # type: ignore[attr-defined]
-        lines = [f"{one.name}\n    {_as_python(one.help)}" for one in parameters]
-        head = inspect.cleandoc(function.__doc__ or "")
-        function.__doc__ = "\n".join([head, "", "Options", "-------", *lines])
+        head, separator, end = inspect.cleandoc(function.__doc__ or "").partition("\n\nReturns:")
+        head += "" if "\nArgs:" in head else "\n\nArgs:"
+        lines = [f"    {one.name}: {_as_python(one.help)}" for one in parameters if f"\n    {one.name}: " not in head]
+        function.__doc__ = "\n".join([head, *lines]) + separator + end
         return function
 
     return decorate

@@ -314,9 +314,15 @@ def mitigate(
     progress: Progress | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Debias a model and write it to a folder; returns what the folder's `mitigation.json` holds.
+    """Debias a model and write it to a folder.
 
-    Further keywords are settings of the method, such as `epochs=1`; `unmask mitigate --methods` lists them.
+    Further keywords are options of the method, such as `epochs=1`. `unmask mitigate --methods` lists them.
+
+    Args:
+        progress: A function that is called with the number of steps done and the number of all steps.
+
+    Returns:
+        The content of the folder's `mitigation.json`.
     """
     shared = MitigateOptions.model_fields.keys() - {"settings"}
     values = {name: value for name, value in options.items() if name in shared}

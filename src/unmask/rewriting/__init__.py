@@ -27,7 +27,11 @@ _build_once = lru_cache(maxsize=32)(build_rewriter)
 
 @accepts(RewriteOptions)
 def rewriter(to: str = "swap", **options: Any) -> Rewriter:
-    """A reusable rewriter, whose `rewrite(text)` also tells what was changed, what was left, and why."""
+    """Build a rewriter that can be used for many texts.
+
+    Returns:
+        An object whose `rewrite(text)` returns the new text, what was changed, and what was left and why.
+    """
     settings = RewriteOptions(to=to, **options)
     has_files = isinstance(settings.terms, Path) or settings.names_from or settings.lists
     return build_rewriter(settings) if has_files else _build_once(settings)  # a file may change between two calls
@@ -35,5 +39,12 @@ def rewriter(to: str = "swap", **options: Any) -> Rewriter:
 
 @accepts(RewriteOptions)
 def rewrite(text: str, to: str = "swap", **options: Any) -> str:
-    """The text in another gender."""
+    """Rewrite a text in another gender.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The new text.
+    """
     return rewriter(to, **options).rewrite(text).text

@@ -183,10 +183,10 @@ def weat(
     samples: int = 100_000,
     seed: int = 42,
 ) -> Weat:
-    """Do the targets x go with the attributes a, and y with b? The word embedding association test (Caliskan 2017).
+    """Run the word embedding association test (WEAT, Caliskan et al. 2017).
 
-    Each of the four is a table of vectors, one a row, all from the same model. Say x holds the vectors of *math* and
-    *algebra* (and more), y those of *poetry* and *dance*, a those of *he* and *man*, b those of *she* and *woman*:
+    It asks whether the targets x go with the attributes a, and the targets y with the attributes b. Here x are words of
+    science, y words of art, a male words and b female words:
 
         >>> import unmask
         >>> x = [[0.9, 0.1, 0.3], [0.8, 0.2, 0.1], [0.7, 0.0, 0.4]]  # math, algebra, geometry
@@ -196,14 +196,23 @@ def weat(
         >>> round(test.effect_size, 2), test.p_value, test.partitions
         (1.82, 0.05, 20)
 
-    How to read it: `effect_size` is above zero where x goes with a and y with b, and at most 1.94 for 8 + 8 targets.
-    `p_value` is the share of all ways to divide the targets into two sets like x and y (here 20) that reach this
-    difference: 1/20 is as small as three words a set allow. The `interval` is of other targets like these, with the
-    attributes as they are. `x` and `y` are the associations of the single targets: look which words do it.
+    For a contextual model, give one vector per word, such as the mean over its sentences. Several vectors of one word
+    are not independent targets and make the p-value far too small.
 
-    `alternative` is greater, or two-sided where no direction was expected. Up to 40 targets p is exact; beyond,
-    `samples` are drawn with `seed`. For contextual models give one vector a word, the mean over its sentences: several
-    vectors of a word are no independent targets, and make p far too small.
+    Args:
+        x: Vectors of the first targets, one per row. All vectors come from the same model.
+        y: Vectors of the second targets.
+        a: Vectors of the first attributes.
+        b: Vectors of the second attributes.
+        alternative: `greater`, or `two-sided` if no direction was expected.
+        samples: The number of random partitions if there are more than 40 targets. Up to 40, the test is exact.
+        seed: Seed of the partitions.
+
+    Returns:
+        The test. `effect_size` is above zero if x goes with a and y with b, and is at most 1.94 for 8 + 8 targets.
+        `p_value` is the share of all partitions of the targets (here 20) that reach this difference, so that it is at
+        least 1/20 for 3 + 3 targets. `interval` is for other targets, with the same attributes. `x` and `y` are the
+        associations of the single targets.
     """
     units = _normalise_sets({"x": x, "y": y, "a": a, "b": b})
     axis = units["a"].mean(axis=0) - units["b"].mean(axis=0)

@@ -166,7 +166,10 @@ def run_study(
         out: The folder of the study.
         engine: What runs the steps. Default: this process.
         planned: Called with the steps and notes before the work begins.
-        watch: Called when a step starts, says something, or ends.
+        watch: Called when a step starts, reports progress, or ends.
+
+    Returns:
+        The finished steps, the report, and the path of the page. The report is None if too few steps succeeded.
     """
     study = get_study(study) if isinstance(study, str) else study
     options = options if isinstance(options, Options) else study.Options(**options)

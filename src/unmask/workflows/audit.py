@@ -133,11 +133,17 @@ class Audit(ReportedResult):
 def audit(model: Any, *, progress: Progress | None = None, **options: Any) -> Audit:
     """Audit a model for gender bias with every measure that fits it.
 
-    `model` is a hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a pipeline, or any object
-    with the method of a `MaskedLM`, a `Classifier`, a `Regressor` or an `Encoder`. Word vectors are a file (word2vec,
-    GloVe, npz, npy), gensim's `KeyedVectors`, a dict of word and vector, or a tuple of words and a matrix.
+    Args:
+        model: A hub id, a folder, a tuple of a loaded `transformers` model and its tokenizer, a pipeline, or any object
+            with the methods of a `MaskedLM`, a `Classifier`, a `Regressor` or an `Encoder`. Word vectors can be a file
+            (word2vec, GloVe, npz, npy), gensim's `KeyedVectors`, a dict, or a tuple of words and a matrix.
+        progress: A function that is called with the number of inputs done and the number of all inputs.
+        texts: Texts of your own: a list, or a file (.txt with one per line, .csv, .tsv, .jsonl or .parquet with a
+            column `text`, and `label` and `id` if you have them).
 
-    `texts` can also be a list of texts. `progress` is called with the number of inputs that are done, and of all.
+    Returns:
+        The audit. `summary()` is its text, `measurements` hold the estimates, `items` the scores, and `save(folder)`
+        and `report(path)` write files.
     """
     texts = options.get("texts")
     if isinstance(texts, Sequence) and not isinstance(texts, str):
@@ -224,7 +230,11 @@ def fitting_measures(model: ModelHandle, options: AuditOptions) -> list[Measure]
 def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     """Analyse recorded item scores without the model that gave them.
 
-    `items` is an audit folder, or a Parquet, CSV or TSV file.
+    Args:
+        items: An audit folder, or a Parquet, CSV or TSV file.
+
+    Returns:
+        An audit, as `audit` returns it.
     """
     path, settings = Path(items), AnalyseOptions(**options)
     if (path / storage.RESULT).is_file():

@@ -265,10 +265,16 @@ def load_config(path: Path) -> Config:
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The arguments for `unmask.audit` that a file states: an audit.toml, or the result.json of an audit.
+    """Read the arguments for `unmask.audit` from a file.
 
     `unmask.audit(**unmask.read_config("audit.toml"))` does what `unmask audit --config audit.toml` does. A warning
-    names what an older result does not state.
+    names each option that an older result does not state.
+
+    Args:
+        path: An `audit.toml`, or the `result.json` of an audit to repeat.
+
+    Returns:
+        The arguments by name.
     """
     config = load_config(Path(path))
     for note in config.notes:

@@ -187,7 +187,14 @@ class Compared(ReportedResult):
 
 
 def load(folder: str | PathLike[str]) -> Audit | Compared:
-    """Read what `unmask audit`, `unmask analyse` or `unmask compare` has written into a folder."""
+    """Read what `unmask audit`, `unmask analyse` or `unmask compare` has written into a folder.
+
+    Args:
+        folder: The folder, with a `result.json`.
+
+    Returns:
+        An `Audit`, or a `Compared` if the folder holds a comparison.
+    """
     import pandas as pd
 
     path, items = Path(folder), {}
@@ -211,14 +218,22 @@ def compare(
     watch: Watch | None = None,
     **options: Any,
 ) -> Compared:
-    """Compare a model with a debiased version of it, or with other models: what changed, how surely, at what cost.
+    """Compare a model with a debiased version of it, or with other models.
 
-    Each of `before` and `after` is an audit folder, an `Audit`, or a model as `audit` takes it. Models are audited with
-    the settings of the first audit among them. For four models or more, the result also says whether the measures agree
-    on which is the more biased; then the fine-tuned classifiers are audited, too.
+    Items are paired, so that what both models share cancels out. Usefulness is measured for both models. For four
+    models or more, the result also states whether the measures rank them alike. Progress is logged to the logger
+    `unmask`.
 
-    `progress` is called with the number of inputs that are done, and of all; `say` with a line about fine-tuning, and
-    `watch` with every step of it. The steps go to the logger `unmask`.
+    Args:
+        before: An audit folder, an `Audit`, or a model as `audit` takes it.
+        *after: One or more of the same. Models are audited with the options of the first audit among all of them.
+        progress: A function that is called with the number of inputs done and the number of all inputs.
+        say: A function that is called with each message about fine-tuning.
+        watch: A function that is called with every training step.
+
+    Returns:
+        The comparison. `verdict` and `comparisons` state what changed, `items` are the paired scores, and
+        `save(folder)` and `report(path)` write files.
     """
     import pandas as pd
 

@@ -124,13 +124,16 @@ def gate(
     *,
     baseline: Audit | AuditResult | str | PathLike[str] | None = None,
 ) -> GateResult:
-    """Judge an audit by a policy: `.verdict` is kept, broken or cannot tell, and `.judgements` say why.
+    """Judge an audit by a policy.
 
     Args:
         audit: An audit, or its folder.
         policy: A TOML file, or its content as a dict: `{"rule": [{…}]}`.
         baseline: The audit, or its folder, with which rules with `worse_by_at_most` compare. Default: the one that the
             policy names.
+
+    Returns:
+        The result. `verdict` is kept, broken or cannot tell, and `judgements` give the reason for each rule.
     """
     if not isinstance(policy, Policy):
         policy = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(Path(policy))

@@ -34,19 +34,24 @@ class ModelCard:
 
     text: str
     path: Path | None = None
-    """Where it is, if it was to be written."""
+    """The file, if the card was to be written."""
     changed: bool = True
-    """Whether the file is another now."""
+    """Whether the content of the file changed."""
     note: str = ""
-    """What is wrong with the weights beside the card; empty if nothing is known to be."""
+    """A warning if the weights next to the card are not those that were audited; otherwise empty."""
 
 
 def card(*audits: str | PathLike[str] | Audit, to: str | PathLike[str] | None = None) -> ModelCard:
-    """What audits of a model found, as a model card: a section on gender bias, and `model-index` in the front matter.
+    """Write the results of audits into a model card: a section on gender bias, and `model-index` in the front matter.
 
-    `audits` are audit folders or `Audit`s of one model. `to` is the card to update, or the model folder that it is in;
-    a card that is not there is made. All else in it stays as it is, byte for byte, and a second call changes nothing.
-    Without `to`, nothing is written.
+    The rest of an existing card stays as it is, byte for byte. A second call changes nothing.
+
+    Args:
+        *audits: Audits of one model, or their folders.
+        to: The card to update, or the model folder that it is in. A missing card is created. Default: write nothing.
+
+    Returns:
+        The card: its `text`, its `path`, and whether the file `changed`.
     """
     if not audits:
         raise UnmaskError("no audit was given; give a folder that unmask audit has written")

@@ -232,9 +232,14 @@ def draw_ranked(models: Sequence[RankedModel]) -> str:
 
 
 def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str = "html") -> str:
-    """Several audits, or their folders, side by side: as the text of a page (html), Markdown (md) or a table (csv).
+    """Rank several models by each measure, with intervals and the range of ranks that these allow.
 
-    For each measure, the models by the size of their main figure, with intervals and the ranks that these allow.
+    Args:
+        audits: Audits or their folders.
+        form: The format: html, md (Markdown) or csv.
+
+    Returns:
+        The text of the page or table.
     """
     results = []
     for audit in audits:
@@ -396,7 +401,7 @@ class AuditedModels:
 
     @property
     def failures(self) -> dict[str, str]:
-        """Why a model was not audited, and what to do, in outcome line for each such model."""
+        """The error of each model that was not audited."""
         return {model: outcome.error for model, outcome in self.outcomes.items() if not outcome.has_result}
 
 
@@ -419,10 +424,15 @@ def audit_many(
     Args:
         models: Hub ids, folders, embedded models, or files of word vectors.
         out: The folder for the audits and `ranking.html`.
-        engine: `local` audits one model after the other in this process. `ray` audits several at a time, on the cluster
-            at `address` or on this machine, each with that many `cpus` and `gpus`.
+        engine: `local` audits one model after the other in this process. `ray` audits several at a time.
+        address: The address of a Ray cluster. Default: this machine.
+        cpus: The number of CPUs per audit, with Ray.
+        gpus: The number of GPUs per audit, with Ray.
         watch: A function that is called with every event of the run.
         options: Any keyword of `unmask.audit`.
+
+    Returns:
+        The folder, outcome and audit of each model, the failures, and the path of the ranking.
     """
     from unmask.studies.store import Store
     from unmask.studies.study import run_steps
