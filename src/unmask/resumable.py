@@ -49,7 +49,7 @@ class ResumableRun:
         try:
             before = json.loads(record.read_text(encoding="utf-8"))
         except ValueError:
-            raise UnmaskError(f"{record} is damaged; begin again with --restart") from None
+            raise UnmaskError(f"{record} is damaged; start again with --restart") from None
         changed = sorted(key for key in {*before, *run} if before.get(key) != run.get(key))
         if changed:
             key = changed[0]

@@ -312,7 +312,7 @@ def test_a_broken_checkpoint_is_one_line(model_folder: Folder, files: dict[str, 
     with pytest.raises(Stopped):
         finetune_model(request, watch=_StopAt(2))
     (tmp_path / "out.unfinished" / "latest" / "random_states_0.pkl").write_bytes(b"no")
-    with pytest.raises(UnmaskError, match="is damaged; begin again with --restart"):
+    with pytest.raises(UnmaskError, match="is damaged; start again with --restart"):
         finetune_model(request)
 
 

@@ -148,7 +148,7 @@ class MitigateOptions(LoadOptions):
     language: str = option("en", "Language of the text: en or de.", choices=("en", "de"))
     seed: int = option(42, "Seeds what is drawn: documents, masks, the order, dropout.", minimum=0)
     device: str = option("auto", "auto or cpu.", last=True)
-    restart: bool = option(False, "Forget an unfinished run and begin again.")
+    restart: bool = option(False, "Discard an unfinished run and start again.")
 
     def check(self) -> tuple[Method, Options]:
         """Find mistakes before anything slow happens; returns the method and its options."""

@@ -58,7 +58,7 @@ class Workspace(ResumableRun):
         except (OSError, ValueError, KeyError, RuntimeError):
             is_complete = False
         if not is_complete:
-            raise UnmaskError(f"the checkpoint {latest} is damaged; begin again with --restart")
+            raise UnmaskError(f"the checkpoint {latest} is damaged; start again with --restart")
         progress: dict[str, Any] = content["progress"]
         return progress
 

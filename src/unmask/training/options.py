@@ -117,7 +117,7 @@ class FinetuneOptions(TrainingOptions, TaskOptions, LoadOptions):
         {}, "Changes to the base's configuration before its weights are read, such as the number of layers.", cli=False
     )
     device: str = option("auto", "auto or cpu; for several GPUs use accelerate launch.", last=True)
-    restart: bool = option(False, "Forget an unfinished run and begin again.")
+    restart: bool = option(False, "Discard an unfinished run and start again.")
 
     @model_validator(mode="before")
     @classmethod

@@ -132,7 +132,7 @@ def test_what_makes_it_another_run(tmp_path: Path) -> None:
 
     def stop() -> None:
         Tired.left = 20
-        with pytest.raises(Stopped, match=r"the same command goes on from .*out\.unfinished"):
+        with pytest.raises(Stopped, match=r"the same command resumes from .*out\.unfinished"):
             rewrite_file(source, out, factory=tired)
 
     stop()

@@ -109,7 +109,7 @@ def test_ctrl_c_and_the_same_command_again(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert said == "unmask: stopped; the same command goes on from parts.txt.unfinished, and --restart begins again\n"
+    assert said == "unmask: stopped; the same command resumes from parts.txt.unfinished, and --restart starts again\n"
     assert not (tmp_path / "parts.txt").exists()
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
     assert "written: parts.txt" in done.stderr

@@ -68,7 +68,7 @@ class AssociationMeasure(Measure):
     other_corpora = {"custom": "own words", "recorded": "recorded scores"}
     user_corpora = ("custom",)
     Options = AssociationOptions
-    keys = ("language", "corpus", "template", "person", "profession", "form")
+    keys = ("language", "corpus", "template", "profession", "gender", "pair", "person")
     score_column = "association"
     shown_columns = (
         *("sentence", "person", "gender", "profession", "group", "before", "after", "change", "association"),

@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from unmask.measures.association import AssociationMeasure
 from unmask.measures.association.analysis import (
     GENDERS,
     AssociationTable,
@@ -58,8 +59,6 @@ from unmask.statistics.correlation import pearson
 from unmask.statistics.jackknife import IntervalEstimate, fisher_z, jackknife
 from unmask.statistics.paired import signed_ranks
 
-KEYS = ("language", "corpus", "template", "profession", "gender", "pair", "person")
-"""Columns that pair the items of two models."""
 WORKFORCE = "workforce share, pearson"
 FAMILIES = (("stereotype",), ("difference", "workforce"), ("mean",))
 """Contrasts that are corrected together (Holm). The stereotype is the main question; means only describe."""
@@ -146,7 +145,7 @@ def _overall_verdict(comparison: Comparison) -> Verdict:
 
 def _pair_sentences(before: ComparedModel, after: ComparedModel) -> pd.DataFrame:
     """The items that both models have, with the associations `before` and `after`, and their `change`."""
-    items = pair_items(before, after, keys=KEYS, scores=["association"], item="sentence")
+    items = pair_items(before, after, keys=AssociationMeasure.keys, scores=["association"], item="sentence")
     items = items.drop(columns=["log_p_target", "log_p_prior"], errors="ignore")
     items = items.rename(columns={"association_before": "before", "association_after": "after"})
     items = items.assign(change=items["after"] - items["before"], association=items["before"])

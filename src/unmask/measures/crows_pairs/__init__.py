@@ -53,7 +53,7 @@ class CrowsPairsMeasure(Measure):
     dataset = CORPUS
     by_default = False
     main = False
-    keys = ("id",)
+    keys = ("language", "corpus", "id")
     score_column = "difference"
     shown_columns = (
         *("sent_more", "sent_less", "direction", "before", "after", "difference", "model", "language", "corpus"),

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel, Context, Scored
 from unmask.measures.comparison import build_comparison, pair_items
-from unmask.measures.crows_pairs import CORPUS
+from unmask.measures.crows_pairs import CORPUS, CrowsPairsMeasure
 from unmask.measures.crows_pairs.data import DIRECTIONS, shared_words
 from unmask.measures.queries import Query, ask_model, count_pieces
 from unmask.measures.texts import make_caveats
@@ -250,9 +250,8 @@ def headline(measurement: Measurement) -> list[str]:
 def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
     """Compare two models, and return the paired items too."""
     del seed
-    items = pair_items(
-        before, after, keys=("language", "corpus", "id"), scores=["difference"], item="pair of sentences"
-    )
+    keys = CrowsPairsMeasure.keys
+    items = pair_items(before, after, keys=keys, scores=["difference"], item="pair of sentences")
     items = items.rename(columns={"difference_before": "before", "difference_after": "after"})
     items = items.assign(difference=items["before"])
     shares = matched_shares(*((1 + np.sign(items[side])) / 2 for side in ("before", "after")))

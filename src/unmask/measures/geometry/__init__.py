@@ -31,7 +31,7 @@ OF_ENCODERS = ("layers", "pooling", "full")
 class GeometryOptions(Options):
     """Which words, and how they become vectors."""
 
-    layers: int = option(LAYERS, "Encoders: average the last N layers.", minimum=1)
+    layers: int = option(LAYERS, "Encoders: concatenate the last N layers.", minimum=1)
     pooling: str = option(
         POOLING,
         "How the tokens of a word become one vector: first+last, mean or first.",

@@ -77,7 +77,9 @@ class InferenceMeasure(Measure):
     other_corpora = {CAPTIONS: "sentences of captions", CUSTOM: "own words", "recorded": "recorded scores"}
     user_corpora = (CAPTIONS, CUSTOM)
     Options = InferenceOptions
-    keys = ("language", "corpus", "premise", "hypothesis", "occupation", "gender", "pair", "template", "set")
+    keys = (
+        *("language", "corpus", "occupation", "occupation_type", "gender", "pair", "template", "premise", "hypothesis"),
+    )
     shown_columns = (
         *("premise", "hypothesis", "occupation", "occupation_type", "gender", "set", "before", "after", "change"),
         *("prediction", "p_entailment", "p_neutral", "p_contradiction", "model", "language", "corpus"),

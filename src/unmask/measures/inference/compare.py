@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from unmask.measures.base import ComparedModel, Context
 from unmask.measures.comparison import build_comparison, items_of_side, pair_items
-from unmask.measures.inference import formulas
+from unmask.measures.inference import InferenceMeasure, formulas
 from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.details import SIZES, Inference
 from unmask.measures.inference.formulas import AnswerTable
@@ -25,8 +25,6 @@ from unmask.results.verdict import judge
 if TYPE_CHECKING:
     import pandas as pd
 
-KEYS = ("language", "corpus", "occupation", "occupation_type", "gender", "pair", "template", "premise", "hypothesis")
-"""What two items must share to be the same pair of sentences."""
 FIGURES = {
     "stereotype": (formulas.stereotype, "Did it change how far inference follows stereotypes?"),
     "default": (formulas.default, "Did it change whom neutral occupations are taken for?"),
@@ -43,7 +41,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     """The paired changes of the stereotype and the default, and the paired items."""
     del seed
     scores = ("prediction", *PROBABILITIES)
-    pairs = pair_items(before, after, keys=KEYS, scores=scores, item="pair of sentences")
+    pairs = pair_items(before, after, keys=InferenceMeasure.keys, scores=scores, item="pair of sentences")
     sides = [items_of_side(pairs, side) for side in ("before", "after")]
     measured = [analyse(side, Context()) for side in sides]
     tables = [AnswerTable(side[side["gender"] != ""]) for side in sides]

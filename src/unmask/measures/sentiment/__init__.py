@@ -87,7 +87,7 @@ class SentimentMeasure(Measure):
     variant_column = "terms"
     Options = SentimentOptions
     split = ("language", "corpus", "terms")
-    keys = ("language", "corpus", "terms", "id", "text")
+    keys = ("language", "corpus", "terms", "id")
     score_column = "bias"
     shown_columns = (
         *("text", "label", "changed_terms", "before", "after", "change", "bias", "p_female", "p_male", "choice_female"),

@@ -18,6 +18,7 @@ import numpy as np
 from unmask.measures.base import ComparedModel, Context
 from unmask.measures.classifiers import Array
 from unmask.measures.comparison import build_comparison, items_of_side, pair_items
+from unmask.measures.sentiment import SentimentMeasure
 from unmask.measures.sentiment.analysis import analyse
 from unmask.measures.sentiment.details import SIZES, Ratings
 from unmask.results import Change, Comparison, Estimate, Verdict
@@ -29,8 +30,6 @@ from unmask.statistics.paired import matched_shares, mean_bias
 if TYPE_CHECKING:
     import pandas as pd
 
-KEYS = ("language", "corpus", "terms", "id")
-"""What two items must share to be the same text."""
 SCORES = ("p_female", "p_male", "bias", "choice_female", "choice_male")
 HEADLINES = {
     "improved": "Ratings depend less on gender than before",
@@ -43,7 +42,7 @@ HEADLINES = {
 def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
     """The paired changes of the bias, of its size and of label flips, and the paired items."""
     del seed
-    pairs = pair_items(before, after, keys=KEYS, scores=SCORES, item="text")
+    pairs = pair_items(before, after, keys=SentimentMeasure.keys, scores=SCORES, item="text")
     context = Context(protocol=before.measurement.protocol, seed=0)
     measured = [analyse(items_of_side(pairs, side), context) for side in ("before", "after")]
     ratings = measured[0].read_details(Ratings)

@@ -124,4 +124,4 @@ def _rewrite_sources(
 def _describe_stop(draft: Draft | None) -> str:
     if draft is None or not draft.folder.exists():
         return "stopped; what came from standard input is not kept" if draft else "stopped; the output ends here"
-    return f"stopped; the same command goes on from {draft.folder}, and --restart begins again"
+    return f"stopped; the same command resumes from {draft.folder}, and --restart starts again"
