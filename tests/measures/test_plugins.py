@@ -294,7 +294,7 @@ def test_the_data_set_of_the_page_is_found_and_read(tmp_path: Path, monkeypatch:
 
 
 @pytest.fixture(scope="session")
-def named(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def custom_pair_audit(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An audit with an option of the page's measure, in a file with the page's settings."""
     workspace = tmp_path_factory.mktemp("named")
     (workspace / "audit.toml").write_text(blocks()["audit.toml"])
@@ -305,10 +305,10 @@ def named(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.usefixtures("extras")
 def test_an_option_of_a_measure_goes_everywhere(
-    named: Path, audited: tuple[Path, str], run_command: RunCommand
+    custom_pair_audit: Path, audited: tuple[Path, str], run_command: RunCommand
 ) -> None:
     """TOML (by the command), Python and the command line give the same; the result states it, and repeats it."""
-    stated = load(named)
+    stated = load(custom_pair_audit)
     assert stated.configuration["pair"] == ["Mary", "John"]
     assert load(audited[0]).configuration["pair"] == ["she", "he"]
     in_python = unmask.audit("unmask-mini", measures="pronouns", pair=("Mary", "John"))
@@ -318,7 +318,7 @@ def test_an_option_of_a_measure_goes_everywhere(
     code, output, errors = run_command("audit", "unmask-mini", "--measure", "pronouns", "--pair", "Mary,John", "--json")
     assert (code, errors) == (0, "")
     assert AuditResult.model_validate_json(output).measurements == stated.measurements
-    config = unmask.read_config(named / "result.json")
+    config = unmask.read_config(custom_pair_audit / "result.json")
     assert (config["measures"], config["pair"]) == (("pronouns",), ("Mary", "John"))
     assert options_of(stated).given_names == {"pair"}
 
@@ -372,8 +372,8 @@ def test_two_models_are_compared_by_paired_items(compared: unmask.Compared, audi
     table = (merged["stereotype_y"] - merged["stereotype_x"]).to_numpy().reshape(3, 40)
     assert list(change.values) == pytest.approx([merged["stereotype_x"].mean(), merged["stereotype_y"].mean()])
     assert change.change.value == pytest.approx(table.mean())
-    rows = [np.delete(table, at, axis=0).mean() for at in range(3)]
-    columns = [np.delete(table, at, axis=1).mean() for at in range(40)]
+    rows = [np.delete(table, index, axis=0).mean() for index in range(3)]
+    columns = [np.delete(table, index, axis=1).mean() for index in range(40)]
     parts = [(len(means) - 1) * np.var(means) for means in (rows, columns)]
     df = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 39)
     reach = stats.t.isf(0.025, df) * np.sqrt(sum(parts))
@@ -398,10 +398,10 @@ def test_a_comparison_of_theirs_is_shown(compared: unmask.Compared, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("extras")
-def test_audits_with_other_words_have_nothing_in_common(audited: tuple[Path, str], named: Path) -> None:
-    result = load(named)
+def test_audits_with_other_words_have_nothing_in_common(audited: tuple[Path, str], custom_pair_audit: Path) -> None:
+    result = load(custom_pair_audit)
     result = result.model_copy(update={"model": result.model.model_copy(update={"weight_hash": "f" * 64})})
-    items = {"pronouns": pd.read_parquet(named / "items" / "pronouns.parquet")}
+    items = {"pronouns": pd.read_parquet(custom_pair_audit / "items" / "pronouns.parquet")}
     with pytest.raises(UnmaskError, match=r"have no item in common .*; audit both on the same data"):
         unmask.compare(audited[0], unmask.Audit(result, items), usefulness=False)
 
@@ -511,7 +511,7 @@ def test_there_is_one_list_of_models_and_of_studies(run_command: RunCommand) -> 
 
 
 @pytest.mark.usefixtures("extras")
-def test_one_that_cannot_be_imported_is_said_when_it_is_asked_for(
+def test_a_measure_that_cannot_be_imported_is_reported_when_it_is_requested(
     install_measure: Callable[..., None], run_command: RunCommand
 ) -> None:
     install_measure("broken", text="import a_module_that_is_not_there\n")
@@ -540,7 +540,7 @@ def test_one_that_cannot_be_imported_is_said_when_it_is_asked_for(
         ("odd", STUB, "their-package 1.0: score returned a NoneType; return a DataFrame with at least one row"),
     ],
 )
-def test_one_that_is_no_measure_is_refused(
+def test_an_object_that_is_no_measure_is_refused(
     install_measure: Callable[..., None], name: str, text: str, message: str
 ) -> None:
     install_measure(name, text=text)

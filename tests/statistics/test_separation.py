@@ -23,12 +23,12 @@ from unmask.statistics.separation import (
 
 
 class TestSeparation:
-    def test_two_clusters_are_called_by_what_most_of_them_is(self) -> None:
+    def test_two_clusters_are_labelled_by_their_majority(self) -> None:
         separation = score_two_clusters([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0])
         assert separation.accuracy == pytest.approx(5 / 6)
         assert cluster_agreement([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0]) == pytest.approx(1 / 6)
 
-    def test_their_chance_is_that_of_all_deals(self) -> None:
+    def test_chance_is_that_of_all_assignments(self) -> None:
         labels, clusters = np.array([1, 1, 1, 0, 0, 0, 0]), np.array([1, 1, 0, 0, 0, 0, 1])
         deals = []
         for ones in combinations(range(7), 3):

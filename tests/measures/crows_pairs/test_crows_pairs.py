@@ -340,7 +340,7 @@ def test_reading_keeps_the_pairs_about_gender(tmp_path: Path) -> None:
         ("", "has no column ''"),
     ],
 )
-def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_a_file_without_valid_pairs_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UnmaskError, match=re.escape(message)) as error:
@@ -349,7 +349,7 @@ def test_a_file_that_is_none_is_refused(tmp_path: Path, text: str, message: str)
     assert "again" in str(error.value)
 
 
-def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match="cannot be read"):
         read_pairs(tmp_path / "none.csv")
 

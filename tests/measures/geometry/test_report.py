@@ -107,7 +107,7 @@ def published() -> tuple[Measurement, pd.DataFrame]:
     return _measure("published")
 
 
-def _with(measurement: Measurement, **changes: Any) -> Measurement:
+def _update(measurement: Measurement, **changes: Any) -> Measurement:
     """Change fields of the geometry of a measurement."""
     details = measurement.read_details(Geometry).model_copy(update=changes)
     return measurement.model_copy(update={"details": details.model_dump()})
@@ -270,7 +270,9 @@ def test_a_value_is_judged_by_unrelated_contrasts(
     reference = None if p is None else Reference(contrasts=99, mean=0.7, low=0.6, high=0.8, p_value=p)
     word_test = WordTest(name="clustering", words="own", removed=True, n=40, value=0.9, reference=reference)
     test = measurement_and_items[0].tests["clustering"].model_copy(update={"p_adjusted": adjusted})
-    measurement = _with(measurement_and_items[0], tests=[word_test]).model_copy(update={"tests": {"clustering": test}})
+    measurement = _update(measurement_and_items[0], tests=[word_test]).model_copy(
+        update={"tests": {"clustering": test}}
+    )
     (figure,) = key_figures(blocks(measurement, None)).values()
     assert figure.verdict == verdict
     assert "40 most biased words" in figure.explanation
@@ -281,7 +283,7 @@ def test_a_value_is_judged_by_unrelated_contrasts(
 def test_without_contrasts_it_says_so_and_draws_none(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     tests = measurement_and_items[0].read_details(Geometry).tests
     uncompared = [test.model_copy(update={"reference": None}) for test in tests]
-    report = blocks(_with(measurement_and_items[0], tests=uncompared), None)
+    report = blocks(_update(measurement_and_items[0], tests=uncompared), None)
     assert any("no unrelated contrasts to compare with" in line for line in lines(report))
     assert not [figure for figure in of_type(report, Figure) if "Strip plot" in figure.description]
     assert table_rows(find_table(report, "Word tests, original"))["Linear probe"][4:] == ["–", "–"]
@@ -295,7 +297,7 @@ def test_recorded_items_may_lack_the_map(measurement_and_items: tuple[Measuremen
     assert find_table(report, "Most biased words").rows[0][1].text == "word0"
     assert "Strongest association" not in key_figures(report)
     assert "Association tests" not in sections(report)
-    nothing = interpret(_with(measurement, tests=[]).model_copy(update={"tests": {}}))
+    nothing = interpret(_update(measurement, tests=[]).model_copy(update={"tests": {}}))
     assert nothing.headline_text == "No finding: there are too few words with vectors."
     assert key_figures(blocks(nothing, None)) == {}
 
@@ -413,7 +415,7 @@ def test_nothing_to_draw_is_no_plot() -> None:
 def test_hostile_words_are_escaped_everywhere() -> None:
     measurement, items = _measure(names=[EVIL])
     tests = measurement.tests | {EVIL: _association(EVIL, 0.5, 0.01).model_copy(update={"question": EVIL})}
-    hostile = _with(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
+    hostile = _update(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
         update={"tests": tests, "headline": [EVIL], "corpus": EVIL, "caveats": [Caveat(code="x", text=EVIL)]}
     )
     page = render_page(hostile, items.assign(corpus=EVIL))

@@ -213,7 +213,7 @@ def test_words_of_the_association_tests_that_are_not_there_are_counted() -> None
     assert "association-words-missing" not in {caveat.code for caveat in _measure(planted()).caveats}
 
 
-def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_as_many_words_are_read_as_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ours = planted()
     monkeypatch.setattr("unmask.measures.geometry.vocabulary.MOST", 500)
     assert unmask.audit(ours, **FEW).result.model.vocabulary == 500
@@ -339,7 +339,7 @@ def test_an_object_with_an_embed_method_is_enough(few: dict[str, Any]) -> None:
     pd.testing.assert_frame_equal(audits[0].items["geometry"], audits[1].items["geometry"])
 
 
-def test_what_is_measured_where_nobody_says_it(model_folder: Folder, word2vec: Path) -> None:
+def test_measures_that_run_by_default(model_folder: Folder, word2vec: Path) -> None:
     masked = model_folder("bert-uncased")
     for model, settings, measures in (
         (masked, {}, ["association", "geometry"]),

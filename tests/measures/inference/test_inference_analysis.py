@@ -292,7 +292,7 @@ def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     assert "Not tested: the stereotype needs" in sound.headline_text
 
 
-def test_few_occupations_of_a_kind_or_none_are_said() -> None:
+def test_few_or_no_occupations_of_a_type_have_a_caveat() -> None:
     types = ("female", "male", "neutral")
     few = _items({(occupation_type, "male", "neutral"): 4 for occupation_type in types})
     many = pd.concat([few, few.assign(occupation=few["occupation"] + " too")])
@@ -330,7 +330,7 @@ def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> N
         (("negative", "neutral", "positive"), False),
     ],
 )
-def test_which_labels_are_of_inference(labels: tuple[str, ...], expected: bool) -> None:
+def test_labels_of_inference_are_recognised(labels: tuple[str, ...], expected: bool) -> None:
     assert is_inference(labels) is expected
 
 
@@ -361,16 +361,16 @@ def test_the_embedded_model_answers_plain_questions() -> None:
 
 
 def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
-    dull = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
+    undecided = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
     with pytest.raises(UnmaskError, match="give --labels, such as"):
-        find_order(dull)
+        find_order(undecided)
     labels = ["contradiction", "neutral", "entailment"]
-    assert find_order(dull, labels) == ((2, 1, 0), "as given")
-    named = Answering(lambda *_: E, ["entailment", "neutral", "contradiction"])
-    assert find_order(named, labels) == ((2, 1, 0), "as given, against what the model's own labels say")
+    assert find_order(undecided, labels) == ((2, 1, 0), "as given")
+    labelled = Answering(lambda *_: E, ["entailment", "neutral", "contradiction"])
+    assert find_order(labelled, labels) == ((2, 1, 0), "as given, against what the model's own labels say")
     for labels, wrong in ((["entailment", "entailment", "neutral"], "each of"), (["yes", "no", "maybe"], "'yes'")):
         with pytest.raises(UnmaskError, match=wrong):
-            find_order(dull, labels)
+            find_order(undecided, labels)
     with pytest.raises(UnmaskError, match="two labels; inference needs"):
         unmask.audit(Answering(_answer_by_stereotype, ["entailment", "not_entailment"]), limit=2)
 

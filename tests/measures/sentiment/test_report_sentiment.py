@@ -105,7 +105,7 @@ def measurement_and_items() -> tuple[Measurement, pd.DataFrame]:
     return _measure()
 
 
-def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
+def _update(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
     """Change fields of the ratings and of the test of the bias."""
     tests = measurement.tests | {"bias": measurement.tests["bias"].model_copy(update=test)}
     details = measurement.read_details(Ratings).model_copy(update=ratings or {})
@@ -113,7 +113,7 @@ def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **tes
 
 
 def _key_figures(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> dict[str, KeyFigure]:
-    return key_figures(blocks(_with(measurement, ratings, **test), None))
+    return key_figures(blocks(_update(measurement, ratings, **test), None))
 
 
 def _plain(text: str) -> str:
@@ -275,7 +275,7 @@ def test_only_texts_of_the_measurement_are_shown(measurement_and_items: tuple[Me
 
 def test_recorded_items_may_lack_texts_and_terms(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     items = measurement_and_items[1][["id", "language", "corpus", "terms", "changed", "p_female", "p_male", "bias"]]
-    report = blocks(_with(measurement_and_items[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
+    report = blocks(_update(measurement_and_items[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
     assert [figure.title for figure in of_type(report, Figure)] == ["", "By label"]
     assert [line for line in lines(report) if "not stored" in line] != []
     _, male = of_type(report, Examples)
@@ -303,7 +303,7 @@ def test_a_result_without_numbers_has_dashes(measurement_and_items: tuple[Measur
     counts = dict.fromkeys(("changed", "below", "equal", "above", "flips"), 0)
     parts: dict[str, Any] = {name: [] for name in ("by_pair", "by_term", "by_length", "by_label")}
     unknown = {"detectable": None, "cut": None, "long_texts": ""}
-    empty = _with(
+    empty = _update(
         measurement_and_items[0],
         counts | parts | unknown,
         **nothing,
@@ -349,7 +349,7 @@ def test_hostile_text_is_escaped_everywhere(measurement_and_items: tuple[Measure
     parts = [Part(name=EVIL, n=5, bias=0.1, interval=(0.0, 0.2))]
     words = dict.fromkeys(("terms", "rating", "long_texts"), EVIL)
     everywhere = dict.fromkeys(("by_pair", "by_term", "by_length", "by_label"), parts)
-    hostile = _with(measurement_and_items[0], words | everywhere, question=EVIL)
+    hostile = _update(measurement_and_items[0], words | everywhere, question=EVIL)
     tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
     caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
     update = {
@@ -485,7 +485,7 @@ def test_the_histogram_counts_every_text_once(measurement_and_items: tuple[Measu
     assert all(low * high >= 0 for low, high, _ in bins)
     assert sorted(-high for low, high, _ in bins if low < 0) == sorted(low for low, high, _ in bins if high > 0)
     items = pd.DataFrame({"bias": values})
-    caption = of_type(blocks(_with(measurement_and_items[0], {"by_pair": []}), items), Figure)[0].caption
+    caption = of_type(blocks(_update(measurement_and_items[0], {"by_pair": []}), items), Figure)[0].caption
     assert " 7 without any difference" in caption
     assert " 1 is beyond ±0.0300" in caption
 

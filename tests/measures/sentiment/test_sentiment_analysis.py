@@ -358,7 +358,9 @@ def test_labels_and_their_weights(
         (["negative", "positive"], "positiv", "unknown label 'positiv'; did you mean 'positive'?"),
     ],
 )
-def test_labels_that_do_not_say_enough(labels: list[str], positive: str | None, message: str) -> None:
+def test_labels_that_do_not_say_which_is_positive_are_refused(
+    labels: list[str], positive: str | None, message: str
+) -> None:
     with pytest.raises(UnmaskError, match=re.escape(message)):
         weigh_labels(labels, positive)
 
@@ -411,7 +413,7 @@ class Broken(Planted):
         (3.0, "the model gave -2, 3 for 'He won the war and his brother lost.', which are not probabilities"),
     ],
 )
-def test_answers_that_are_none(answer: float, message: str, file: Path) -> None:
+def test_answers_that_are_no_ratings_are_refused(answer: float, message: str, file: Path) -> None:
     with pytest.raises(UnmaskError, match=re.escape(message)):
         measure(Broken(answer), file)
 

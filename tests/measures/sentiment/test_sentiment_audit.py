@@ -35,9 +35,9 @@ from unmask.training.examples import TextExample
 
 MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
 SENTENCES = [
-    f"{who} saw the {what} film with {whose} {other}."
-    for what in ("old", "new", "long", "short", "loud")
-    for who, whose, other in (("He", "his", "father"), ("She", "her", "friend"), ("The man", "his", "sister"))
+    f"{who} saw the {adjective} film with {whose} {companion}."
+    for adjective in ("old", "new", "long", "short", "loud")
+    for who, whose, companion in (("He", "his", "father"), ("She", "her", "friend"), ("The man", "his", "sister"))
 ]
 NO_TERM = "The film was long."
 
@@ -245,7 +245,7 @@ def test_bad_input_is_one_line(model: str, words: tuple[str, ...], message: str,
         ("unmask-mini", {"long_texts": "window"}, "--long-texts is for sentiment"),
     ],
 )
-def test_settings_that_do_not_fit(model: str, settings: dict[str, Any], message: str, folder: Path) -> None:
+def test_settings_that_do_not_fit_are_refused(model: str, settings: dict[str, Any], message: str, folder: Path) -> None:
     options = {name: folder / value if name in ("texts", "professions") else value for name, value in settings.items()}
     with pytest.raises(UnmaskError, match=re.escape(message)):
         unmask.audit(str(folder / model) if model == "classifier" else model, **options)
@@ -301,7 +301,7 @@ def test_an_own_model_in_every_shape(folder: Path) -> None:
         ("t.txt", ("",), "has no examples"),
     ],
 )
-def test_files_that_are_no_texts(name: str, lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_files_that_hold_no_texts_are_refused(name: str, lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=re.escape(message)):
         unmask.audit(Counter(), texts=write_lines(tmp_path / name, *lines))
 
@@ -424,12 +424,12 @@ def test_two_columns_are_enough(tmp_path: Path) -> None:
         (("p_female,p_male",), "has no rows"),
     ],
 )
-def test_ratings_that_are_none(lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_recorded_ratings_that_are_invalid_are_refused(lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=re.escape(message)):
         unmask.analyse(write_lines(tmp_path / "r.csv", *lines))
 
 
-def test_what_does_not_go_with_ratings(tmp_path: Path) -> None:
+def test_options_that_do_not_apply_to_ratings_are_refused(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6")
     with pytest.raises(
         UnmaskError, match="--score-column does not apply: sentiment needs the columns p_female and p_male"
