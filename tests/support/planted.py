@@ -30,9 +30,9 @@ class PlantedModel:
         share = 50.0 if row.workforce_share is None else row.workforce_share
         tilt = self.bias * (share - 50) / 50 if visible else 0.0
         female = 1 / (1 + np.exp(-tilt))
-        preference = self._draw_preference(row.person, row.profession) if visible else 0.0
+        preference = self._taste(row.person, row.profession) if visible else 0.0
         return float(np.log(female if row.gender == "female" else 1 - female) + preference - 2)
 
-    def _draw_preference(self, person: str, profession: str) -> float:
+    def _taste(self, person: str, profession: str) -> float:
         digest = hashlib.sha256(f"{person}/{profession}".encode()).digest()
         return self.noise * float(np.random.default_rng(int.from_bytes(digest[:8], "big")).normal())
