@@ -1,4 +1,4 @@
-"""Shared fixtures: models of every family, a place for real data, what a test has to say; and quiet libraries."""
+"""Shared fixtures: models of every family, the folder of real data, messages of tests; and quiet libraries."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from unmask.rewriting.files.workers import count_cores
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):  # started in the background: commands would inherit deafness to Ctrl-C
+):  # started in the background: commands would inherit that Ctrl-C is ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
 transformers.utils.logging.disable_progress_bar()
 transformers.utils.logging.set_verbosity_error()
-hypothesis.settings.register_profile("unmask", deadline=None)  # a machine may be busy: no test is timed
+hypothesis.settings.register_profile("unmask", deadline=None)  # no time limit, since the machine may be busy
 hypothesis.settings.load_profile("unmask")
 
 
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist's
 def pytest_xdist_auto_num_workers() -> int:
-    """With `-n auto`: one process a processor that may be used (by itself it counts those of the machine)."""
+    """With `-n auto`: one process per processor that may be used (xdist would count those of the machine)."""
     return count_cores()
 
 
 @pytest.fixture
 def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
-    """Words for the end of the run; what is printed is lost where several processes share the tests."""
-    return lambda words: record_property("said", words)
+    """Show a message at the end of the run; printed text is lost where several processes share the tests."""
+    return lambda message: record_property("said", message)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what tests said."""
+    """Print the messages of tests."""
     for report in [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]:
         if report.when == "call":
-            for words in [value for name, value in report.user_properties if name == "said"]:
-                terminalreporter.line(str(words))
+            for message in [value for name, value in report.user_properties if name == "said"]:
+                terminalreporter.line(str(message))
 
 
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The folder of a small model of a family, made once."""
+    """The folder of a small model of a family, created once."""
     root = tmp_path_factory.mktemp("models")
 
     def folder(family: str) -> Path:
@@ -67,7 +67,7 @@ def loaded(model_folder: Callable[[str], Path]) -> Callable[[str], Any]:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real data sets named by UNMASK_DATA; tests that compare with them are left out where it is not."""
+    """The folder of real data sets named by UNMASK_DATA; without it, tests that need it are skipped."""
     folder = os.environ.get("UNMASK_DATA")
     if not folder:
         pytest.skip("set UNMASK_DATA to the folder of data sets to compare with real data")

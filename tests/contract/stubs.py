@@ -1,4 +1,4 @@
-"""Models that know nothing: their answers are noise, nearly the same for all of them."""
+"""Models whose answers are noise, nearly the same noise for all of them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ NOISE = 0.1
 
 
 def noise(text: str, count: int = 1) -> NDArray[np.float64]:
-    """Standard normal numbers that depend on a text alone."""
+    """Standard normal numbers that depend only on a text."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     return np.random.default_rng(seed).standard_normal(count)
 
 
 def answer(name: str, question: str, count: int = 1) -> NDArray[np.float64]:
-    """What a model answers: the same noise for all models, and a thousandth of it that depends on the name."""
+    """A model's answer: noise that all models share, plus a thousandth that depends on the name."""
     return noise(question, count) + 0.001 * noise(f"{name} {question}", count)
 
 

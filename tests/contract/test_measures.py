@@ -1,4 +1,4 @@
-"""What every measure promises, ours and a plug-in's: see `unmask.measures.base`."""
+"""The contract of every measure, built-in or plug-in: see `unmask.measures.base`."""
 
 from __future__ import annotations
 
@@ -31,30 +31,32 @@ NAMES = (*registry.BUILT_IN, PLUGIN)
 
 
 def _vocabulary() -> list[str]:
-    words = [word for one in gendered_sentences() for word in one.text.lower().replace(".", "").split()]
-    return list(dict.fromkeys(["he", "she", *nouns()[:400], *(one.word for one in rated_professions()), *words]))
+    words = [word for sentence in gendered_sentences() for word in sentence.text.lower().replace(".", "").split()]
+    return list(
+        dict.fromkeys(["he", "she", *nouns()[:400], *(profession.word for profession in rated_professions()), *words])
+    )
 
 
 @dataclass(frozen=True)
 class Case:
-    """A measure with a model that it fits and options that keep it quick."""
+    """A measure, with options that keep it quick."""
 
     measure: Measure
     options: dict[str, Any]
 
     def model(self, name: str) -> Any:
-        """A model that knows nothing; another name gives slightly other answers."""
+        """A model of noise; with another name, its answers differ slightly."""
         if "masked-lm" in self.measure.roles:
             return RandomMaskedLM(name)
         if "classifier" in self.measure.roles:
-            of_pairs = "labels" in self.measure.Options.model_fields
+            takes_pairs = "labels" in self.measure.Options.model_fields
             return RandomClassifier(
-                ("entailment", "neutral", "contradiction") if of_pairs else ("negative", "positive"), name
+                ("entailment", "neutral", "contradiction") if takes_pairs else ("negative", "positive"), name
             )
         return random_vectors(_vocabulary(), name)
 
     def audit(self, name: str = "random", **options: Any) -> Audit:
-        """Audit a model that knows nothing."""
+        """Audit a model of noise."""
         return unmask.audit(self.model(name), measures=self.measure.name, **self.options, **options)
 
 
@@ -87,13 +89,13 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture(scope="module")
 def audit(case: Case) -> Audit:
-    """The audit of a model that knows nothing."""
+    """The audit of a model of noise."""
     return case.audit()
 
 
 @pytest.fixture(scope="module")
 def folder(audit: Audit, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its folder."""
+    """The folder of that audit."""
     return audit.save(tmp_path_factory.mktemp("contract") / "audit")
 
 
@@ -117,16 +119,16 @@ def test_it_finds_nothing_in_a_model_that_knows_nothing(case: Case, audit: Audit
 
 
 def test_written_items_give_the_same_estimates(case: Case, audit: Audit, folder: Path) -> None:
-    again = unmask.analyse(folder, measure=case.measure.name)
-    for measurement, other in zip(audit.measurements, again.measurements, strict=True):
-        shared = measurement.tests.keys() & other.tests.keys()
+    analysed_again = unmask.analyse(folder, measure=case.measure.name)
+    for measurement, repeat in zip(audit.measurements, analysed_again.measurements, strict=True):
+        shared = measurement.tests.keys() & repeat.tests.keys()
         assert shared
-        assert measurement.groups == other.groups
+        assert measurement.groups == repeat.groups
         for name in shared:
-            assert other.tests[name].value == measurement.tests[name].value
-            assert other.tests[name].interval == measurement.tests[name].interval
+            assert repeat.tests[name].value == measurement.tests[name].value
+            assert repeat.tests[name].interval == measurement.tests[name].interval
             # geometry's reference contrasts need the vectors, which are not among the items
-            assert other.tests[name].p_value in (None, measurement.tests[name].p_value)
+            assert repeat.tests[name].p_value in (None, measurement.tests[name].p_value)
 
 
 def test_the_folder_reads_back_as_it_was(audit: Audit, folder: Path) -> None:
@@ -146,8 +148,8 @@ def test_it_renders_in_every_format(case: Case, audit: Audit) -> None:
 
 
 def test_it_is_ranked_gated_and_written_into_a_card(case: Case, audit: Audit, tmp_path: Path) -> None:
-    other = case.audit("another")
-    assert case.measure.heading in unmask.ranking([audit, other])
+    another_audit = case.audit("another")
+    assert case.measure.heading in unmask.ranking([audit, another_audit])
     assert case.measure.heading in unmask.card(audit).text
     test = case.measure.primary or next(iter(audit.measurements[0].tests))
     policy = tmp_path / "policy.toml"
@@ -158,7 +160,7 @@ def test_it_is_ranked_gated_and_written_into_a_card(case: Case, audit: Audit, tm
 
 def test_two_models_that_are_nearly_equal_do_not_differ_reliably(case: Case, audit: Audit) -> None:
     compared = unmask.compare(audit, case.audit("another"), usefulness=False)
-    (comparison,) = [one for one in compared.comparisons if one.name == case.measure.name][:1]
+    (comparison,) = [comparison for comparison in compared.comparisons if comparison.name == case.measure.name][:1]
     assert comparison.verdict == "no reliable change"
     assert comparison.items
     for form in ("html", "md", "csv"):
@@ -166,7 +168,11 @@ def test_two_models_that_are_nearly_equal_do_not_differ_reliably(case: Case, aud
 
 
 def test_options_mean_the_same_on_the_command_line_in_toml_and_in_python(case: Case, tmp_path: Path) -> None:
-    names = [name for name, one in case.measure.Options.parameters().items() if one.cli and one.type in (int, str)]
+    names = [
+        name
+        for name, parameter in case.measure.Options.parameters().items()
+        if parameter.cli and parameter.type in (int, str)
+    ]
     for name in names:
         parameter = audit_options().parameters()[name]
         value = _another_value(parameter)

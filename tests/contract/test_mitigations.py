@@ -1,4 +1,4 @@
-"""What every mitigation promises, ours and a plug-in's: see `unmask.mitigations.method`."""
+"""The contract of every mitigation, built-in or plug-in: see `unmask.mitigations.method`."""
 
 from __future__ import annotations
 

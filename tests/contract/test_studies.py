@@ -1,4 +1,4 @@
-"""What every study promises, ours and a plug-in's: see `unmask.studies.study`."""
+"""The contract of every study, built-in or plug-in: see `unmask.studies.study`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def study(request: pytest.FixtureRequest) -> Study:
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Reviews to train on and to be tested with."""
+    """Reviews for training and testing."""
     path = tmp_path_factory.mktemp("texts") / "reviews.csv"
     lines = [f'"{review.text.replace(chr(34), "")}",{review.label}' for review in reviews()[:40]]
     path.write_text("\n".join(["text,label", *lines]), encoding="utf-8")
@@ -108,7 +108,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(study: Study, texts: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Options that need no data of the paper."""
+    """Options that need none of the paper's data."""
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     vectors = texts.with_name("vectors.txt")
     vectors.write_text("he 1 0\nshe -1 0\nnurse 0 1\n", encoding="utf-8")
@@ -162,22 +162,22 @@ def test_every_option_has_a_help(study: Study) -> None:
 
 
 def test_a_finished_store_is_reused_and_the_report_renders(tmp_path: Path) -> None:
-    """With the toy; the tests of our own studies do the same with theirs."""
-    first = run_study(PLUGIN, {"count": 3}, tmp_path / "out")
-    again = run_study(PLUGIN, {"count": 3}, tmp_path / "out")
-    assert [outcome.status for outcome in first.finished.outcomes] == ["done"] * 3
-    assert [outcome.status for outcome in again.finished.outcomes] == ["kept"] * 3
-    assert again.page == tmp_path / "out" / "report.html"
-    page = again.page.read_text(encoding="utf-8")
+    """Uses the toy study; the tests of the built-in studies do the same."""
+    first_run = run_study(PLUGIN, {"count": 3}, tmp_path / "out")
+    second_run = run_study(PLUGIN, {"count": 3}, tmp_path / "out")
+    assert [outcome.status for outcome in first_run.finished.outcomes] == ["done"] * 3
+    assert [outcome.status for outcome in second_run.finished.outcomes] == ["kept"] * 3
+    assert second_run.page == tmp_path / "out" / "report.html"
+    page = second_run.page.read_text(encoding="utf-8")
     assert_loads_nothing(page)
     terminal = StringIO()
-    again.show(Console(file=terminal, width=80))
+    second_run.show(Console(file=terminal, width=80))
     for text in (page, (tmp_path / "out" / "study.md").read_text(encoding="utf-8"), terminal.getvalue()):
         assert "It counted to 2." in text
         assert "Numbers" in text
         assert "count 2" in text
     assert (tmp_path / "out" / "tables" / "table-1.csv").read_text() == "number\n0\n1\n2\n"
-    assert again.to_json()["tables"] == {"table-1": [{"number": 0}, {"number": 1}, {"number": 2}]}
+    assert second_run.to_json()["tables"] == {"table-1": [{"number": 0}, {"number": 1}, {"number": 2}]}
     with pytest.raises(UnmaskError, match="holds the study toy-study, not meta"):
         run_study("meta", {}, tmp_path / "out")
 

@@ -1,4 +1,4 @@
-"""The words of the inference measure: enough of them, typed by their scores, and nothing that gives a gender away."""
+"""The words of the inference measure: enough of each type, classified by score, and none that reveals a gender."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from unmask.lexicon.inference import (
 from unmask.models.loading import load_masked_lm
 from unmask.models.roles import MaskQuery
 
-each_language = pytest.mark.parametrize("language", LANGUAGES)
+for_each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Callable[[str], Path]:
-    """A user's file with some lines."""
+    """Write a text to a user's file."""
 
     def write(text: str) -> Path:
         path = tmp_path / "mine.csv"
@@ -44,43 +44,45 @@ def file(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="module")
 def released(data: Path) -> dict[str, tuple[float, float]]:
-    """The scores that Bolukbasi et al. released, by occupation."""
+    """The scores released by Bolukbasi et al., by occupation."""
     rows = json.loads((data / "professions" / "professions.json").read_text(encoding="utf-8"))
     return {word.replace("_", " "): (definitional, stereotype) for word, definitional, stereotype in rows}
 
 
-@each_language
+@for_each_language
 def test_there_are_enough_occupations_of_each_kind(language: str) -> None:
-    found = occupations(language)
-    kinds = Counter(one.kind for one in found)
-    assert len(found) >= 100
+    all_occupations = occupations(language)
+    kinds = Counter(occupation.kind for occupation in all_occupations)
+    assert len(all_occupations) >= 100
     assert kinds["female"] >= 18
     assert kinds["male"] >= 40
     assert kinds["neutral"] >= 35
-    assert len({one.english for one in found}) == len(found)
+    assert len({occupation.english for occupation in all_occupations}) == len(all_occupations)
 
 
-@each_language
+@for_each_language
 def test_an_occupation_says_no_gender(language: str) -> None:
-    telling = {one.english for one in occupations(language) if gives_away(one.word, language)}
-    assert telling <= {"nanny"}  # a name for women by habit; its score, -.3, leaves room for men
+    telling = {occupation.english for occupation in occupations(language) if gives_away(occupation.word, language)}
+    assert telling <= {"nanny"}  # mostly used of women; its score of -.3 allows men
 
 
-@each_language
+@for_each_language
 def test_scores_are_those_of_the_english_word(language: str) -> None:
-    english = {one.word: (one.definitional, one.stereotype) for one in occupations("en")}
-    assert {one.english: (one.definitional, one.stereotype) for one in occupations(language)}.items() <= english.items()
+    english = {occupation.word: (occupation.definitional, occupation.stereotype) for occupation in occupations("en")}
+    assert {
+        occupation.english: (occupation.definitional, occupation.stereotype) for occupation in occupations(language)
+    }.items() <= english.items()
 
 
 def test_english_occupations_are_the_longest_list_and_translate_themselves() -> None:
-    found = occupations("en")
-    assert Counter(one.kind for one in found) == {"female": 20, "male": 47, "neutral": 40}
-    assert all(one.word == one.english for one in found)
-    assert Occupation("nurse", "nurse", -0.1, -0.9, "female") in found
+    english = occupations("en")
+    assert Counter(occupation.kind for occupation in english) == {"female": 20, "male": 47, "neutral": 40}
+    assert all(occupation.word == occupation.english for occupation in english)
+    assert Occupation("nurse", "nurse", -0.1, -0.9, "female") in english
 
 
 def test_scores_are_as_released(released: dict[str, tuple[float, float]]) -> None:
-    ours = {one.word: (one.definitional, one.stereotype) for one in occupations("en")}
+    ours = {occupation.word: (occupation.definitional, occupation.stereotype) for occupation in occupations("en")}
     assert len(ours) == 107
     assert ours == {word: released[word] for word in ours}
 
@@ -116,73 +118,84 @@ def test_the_published_rule_makes_the_released_list(data: Path, released: dict[s
     assert {word: published_kind(*released[word]) for word in types} == types
 
 
-@each_language
+@for_each_language
 def test_people_come_in_pairs_that_say_a_gender_and_controls_that_do_not(language: str) -> None:
-    found = people(language)
-    assert found.occupation.count("{occupation}") == 1
-    assert len(found.pairs) >= 3
-    assert len(found.persons) >= 1
-    assert all(gives_away(phrase, language) for pair in found.pairs for phrase in (pair.female, pair.male))
-    assert not any(gives_away(phrase, language) for phrase in (found.occupation, *found.persons))
+    words = people(language)
+    assert words.occupation.count("{occupation}") == 1
+    assert len(words.pairs) >= 3
+    assert len(words.persons) >= 1
+    assert all(gives_away(phrase, language) for pair in words.pairs for phrase in (pair.female, pair.male))
+    assert not any(gives_away(phrase, language) for phrase in (words.occupation, *words.persons))
 
 
 def test_english_people() -> None:
-    found = people("en")
-    assert found.occupation == "the {occupation}"
-    assert found.pairs == (
+    words = people("en")
+    assert words.occupation == "the {occupation}"
+    assert words.pairs == (
         GenderPair("woman", "the woman", "the man"),
         GenderPair("lady", "the lady", "the gentleman"),
         GenderPair("female", "the female", "the male"),
         GenderPair("she", "she", "he"),
     )
-    assert found.persons == ("the person", "someone")
+    assert words.persons == ("the person", "someone")
 
 
-@each_language
+@for_each_language
 def test_there_are_enough_templates_and_the_person_stands_in_two_places(language: str) -> None:
-    found = templates(language)
-    assert len(set(found)) == len(found) >= 60
-    assert all(one.count("{person}") == 1 and one[-1] in ".。" for one in found)
-    first = [one.startswith("{person}") for one in found]
-    assert 0.4 <= np.mean(first) <= 0.6
+    sentences = templates(language)
+    assert len(set(sentences)) == len(sentences) >= 60
+    assert all(sentence.count("{person}") == 1 and sentence[-1] in ".。" for sentence in sentences)
+    at_start = [sentence.startswith("{person}") for sentence in sentences]
+    assert 0.4 <= np.mean(at_start) <= 0.6
     every = [
-        first[start::step] for step in (2, 3, 4) for start in range(step)
-    ]  # phrases that take turns meet both places
-    assert all(0.4 <= np.mean(some) <= 0.6 for some in every)
+        at_start[start::step] for step in (2, 3, 4) for start in range(step)
+    ]  # phrases used in turn occur in both positions
+    assert all(0.4 <= np.mean(subset) <= 0.6 for subset in every)
 
 
-@each_language
+@for_each_language
 def test_no_template_gives_a_gender_or_an_occupation_away(language: str) -> None:
-    assert [(one, told) for one in templates(language) if (told := gives_away(one, language))] == []
-    words = [one.word for one in occupations(language)]
-    assert [(one, word) for one in templates(language) for word in words if word in one.lower()] == []
+    assert [
+        (template, telling_words)
+        for template in templates(language)
+        if (telling_words := gives_away(template, language))
+    ] == []
+    words = [occupation.word for occupation in occupations(language)]
+    assert [(template, word) for template in templates(language) for word in words if word in template.lower()] == []
 
 
 def test_english_templates_are_short_and_say_different_things() -> None:
-    found = templates("en")
-    assert all(8 <= len(one.split()) <= 16 for one in found)
-    said = [re.search(r"\{person\} is (\w+ing(?: [\w-]+){2})", one) for one in found]
-    assert len({one[1] for one in said if one}) == len(found)
+    sentences = templates("en")
+    assert all(8 <= len(sentence.split()) <= 16 for sentence in sentences)
+    matches = [re.search(r"\{person\} is (\w+ing(?: [\w-]+){2})", sentence) for sentence in sentences]
+    assert len({match[1] for match in matches if match}) == len(sentences)
 
 
 @pytest.mark.parametrize(("female", "male"), [("she", "he"), ("the woman", "the man")])
 def test_a_model_reads_no_gender_out_of_an_english_template(female: str, male: str) -> None:
-    found = templates("en")
-    odds = np.subtract(*(_log_probability(found, phrase) for phrase in (male, female)))
-    far = {one: round(value, 2) for one, value in zip(found, odds - np.median(odds), strict=True) if abs(value) > 1.5}
-    assert far == {}
+    sentences = templates("en")
+    odds = np.subtract(*(_log_probability(sentences, phrase) for phrase in (male, female)))
+    outliers = {
+        sentence: round(value, 2)
+        for sentence, value in zip(sentences, odds - np.median(odds), strict=True)
+        if abs(value) > 1.5
+    }
+    assert outliers == {}
 
 
-def _log_probability(found: tuple[str, ...], phrase: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Of the last word of a phrase in each template, by the embedded model, which knows no capitals."""
-    ends = [one.index("{person}") + len(phrase) for one in found]
+def _log_probability(sentences: tuple[str, ...], phrase: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Log-probability of a phrase's last word in each template, by the embedded model, which is uncased."""
+    ends = [sentence.index("{person}") + len(phrase) for sentence in sentences]
     start = len(phrase.split()[-1])
-    queries = [MaskQuery(one.format(person=phrase), (end - start, end)) for one, end in zip(found, ends, strict=True)]
+    queries = [
+        MaskQuery(sentence.format(person=phrase), (end - start, end))
+        for sentence, end in zip(sentences, ends, strict=True)
+    ]
     return np.asarray(load_masked_lm("unmask-mini").log_probability(queries), dtype=np.float64)
 
 
 @pytest.mark.parametrize(
-    ("template", "language", "told"),
+    ("template", "language", "telling_words"),
     [
         ("{person} is reading a newspaper on a bench.", "en", []),
         ("{person} in a Skirt is talking to two policemen.", "en", ["Skirt", "policemen"]),
@@ -193,8 +206,8 @@ def _log_probability(found: tuple[str, ...], phrase: str) -> np.ndarray[tuple[in
         ("{person}正在公园里和妈妈说话。", "zh", ["妈", "妈"]),
     ],
 )
-def test_telling_words_are_found(template: str, language: str, told: list[str]) -> None:
-    assert gives_away(template, language) == told
+def test_telling_words_are_found(template: str, language: str, telling_words: list[str]) -> None:
+    assert gives_away(template, language) == telling_words
 
 
 def test_a_users_occupations(file: Callable[[str], Path]) -> None:
@@ -208,13 +221,13 @@ def test_a_users_occupations(file: Callable[[str], Path]) -> None:
         Occupation("nurse", "nurse", None, None, "female"),
         Occupation("clown", "clown", None, None, "neutral"),
     )
-    both = file("occupation,type,definitional,stereotype\nsalesman,male,.8,.2\n")
-    assert occupations("en", both) == (Occupation("salesman", "salesman", 0.8, 0.2, "male"),)
+    typed_and_scored = file("occupation,type,definitional,stereotype\nsalesman,male,.8,.2\n")
+    assert occupations("en", typed_and_scored) == (Occupation("salesman", "salesman", 0.8, 0.2, "male"),)
 
 
 def test_a_users_people_and_templates(file: Callable[[str], Path]) -> None:
-    found = people("en", file("phrase,gender,pair\nshe,female,1\na {occupation},occupation,\nhe,male,1\n"))
-    assert (found.occupation, found.pairs, found.persons) == ("a {occupation}", (GenderPair("1", "she", "he"),), ())
+    words = people("en", file("phrase,gender,pair\nshe,female,1\na {occupation},occupation,\nhe,male,1\n"))
+    assert (words.occupation, words.pairs, words.persons) == ("a {occupation}", (GenderPair("1", "she", "he"),), ())
     assert templates("en", file('template\n"Here, {person} sits."\n{person} runs.\n')) == (
         "Here, {person} sits.",
         "{person} runs.",
@@ -226,7 +239,7 @@ PAIR = "she,female,she\nhe,male,she\n"
 
 
 @pytest.mark.parametrize(
-    ("read", "text", "said"),
+    ("load", "text", "message"),
     [
         (occupations, "job\nnurse\n", "column 'occupation' is missing"),
         (occupations, "occupation,type\nnurse,\n", "'nurse' has no type; fill in 'type'"),
@@ -257,10 +270,10 @@ PAIR = "she,female,she\nhe,male,she\n"
     ],
 )
 def test_a_bad_file_is_refused_in_one_line(
-    read: Callable[[str, Path], object], text: str, said: str, file: Callable[[str], Path]
+    load: Callable[[str, Path], object], text: str, message: str, file: Callable[[str], Path]
 ) -> None:
-    with pytest.raises(UnmaskError, match=said) as refused:
-        read("en", file(text))
+    with pytest.raises(UnmaskError, match=message) as refused:
+        load("en", file(text))
     assert "mine.csv" in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -268,10 +281,10 @@ def test_a_bad_file_is_refused_in_one_line(
 def test_a_missing_file_and_another_language_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match="does not exist; give a CSV file of occupations"):
         occupations("en", tmp_path / "none.csv")
-    for read in (occupations, people, templates):
+    for load in (occupations, people, templates):
         with pytest.raises(
             UnmaskError, match="unknown language of the inference measure 'de'; choose from: en, ja, zh"
         ):
-            read("de")
+            load("de")
     with pytest.raises(UnmaskError, match="'de'; choose from"):
         gives_away("{person} sitzt.", "de")

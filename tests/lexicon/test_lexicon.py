@@ -1,4 +1,4 @@
-"""Words as data: what is in the lexicon, and what is refused in a user's file."""
+"""Words as data: the content of the lexicon, and errors in a user's file."""
 
 from __future__ import annotations
 
@@ -50,34 +50,39 @@ def test_article_goes_by_sound(words: str, article: str) -> None:
 def test_the_lexicon_has_the_papers_size(language: str) -> None:
     assert len(persons(language)) == 18
     assert len(templates(language)) == 5
-    found = attributes(language)
-    assert [sum(one.group == group for one in found) for group in ("male", "female", "balanced")] == [
+    professions = attributes(language)
+    assert [
+        sum(profession.group == group for profession in professions) for group in ("male", "female", "balanced")
+    ] == [
         20,
         20,
         20,
     ]
-    assert all(one.workforce_share is not None for one in found)
-    shares = {group: [one.workforce_share or 0 for one in found if one.group == group] for group in ("male", "female")}
+    assert all(profession.workforce_share is not None for profession in professions)
+    shares = {
+        group: [profession.workforce_share or 0 for profession in professions if profession.group == group]
+        for group in ("male", "female")
+    }
     assert max(shares["male"]) == 3.3
     assert min(shares["female"]) == 88.3
 
 
 def test_pairs_of_person_words_belong_together() -> None:
-    by_pair: dict[int, dict[str, str]] = {}
+    targets: dict[int, dict[str, str]] = {}
     for person in persons("en"):
-        by_pair.setdefault(person.pair, {})[person.gender] = person.target
-    assert by_pair[0] == {"male": "he", "female": "she"}
-    assert by_pair[4] == {"male": "husband", "female": "wife"}
-    assert by_pair[8] == {"male": "dad", "female": "mom"}
+        targets.setdefault(person.pair, {})[person.gender] = person.target
+    assert targets[0] == {"male": "he", "female": "she"}
+    assert targets[4] == {"male": "husband", "female": "wife"}
+    assert targets[8] == {"male": "dad", "female": "mom"}
 
 
 def test_german_fields_carry_no_gendered_form() -> None:
-    for one in attributes("de"):
-        words = one.forms["field"].lower()
-        assert one.forms["in"]
-        assert not words.endswith(("er", "in", "mann", "frau")), words
-        for form in (one.forms["male"], one.forms["female"]):
-            assert form.lower().split()[0] not in words.split()
+    for profession in attributes("de"):
+        field = profession.forms["field"].lower()
+        assert profession.forms["in"]
+        assert not field.endswith(("er", "in", "mann", "frau")), field
+        for form in (profession.forms["male"], profession.forms["female"]):
+            assert form.lower().split()[0] not in field.split()
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -88,11 +93,11 @@ def _file(folder: Path, text: str) -> Path:
 
 def test_a_users_person_words(tmp_path: Path) -> None:
     path = _file(tmp_path, "phrase,gender,target,pair\nthe old man,male,man,3\nthe old woman,female,woman,3\n")
-    assert [(one.target, one.pair) for one in persons("en", path=path)] == [("man", 3), ("woman", 3)]
+    assert [(person.target, person.pair) for person in persons("en", path=path)] == [("man", 3), ("woman", 3)]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("phrase,gender\nhe,male\n", "1 male and 0 female"),
         ("phrase,gender\nhe,man\nshe,female\n", "gender 'man'"),
@@ -113,13 +118,13 @@ def test_a_users_person_words(tmp_path: Path) -> None:
         (f"phrase,gender\n{'h' * 140_000},male\nshe,female\n", "field larger"),
     ],
 )
-def test_bad_person_words_are_refused(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(UnmaskError, match=said):
+def test_bad_person_words_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=message):
         persons("en", path=_file(tmp_path, text))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("job\nnurse\n", "column 'profession' is missing; it has 'job'"),
         ("profession,workforce_share\nnurse,0.89\nplumber,0.03\n", "fractions"),
@@ -128,13 +133,13 @@ def test_bad_person_words_are_refused(text: str, said: str, tmp_path: Path) -> N
         ("profession\nnurse\nnurse\n", "more than once"),
     ],
 )
-def test_bad_professions_are_refused(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(UnmaskError, match=said):
+def test_bad_professions_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=message):
         attributes("en", path=_file(tmp_path, text))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("template\n{person} sleeps.\n", "but has 1 and 0"),
         ("template\n{person} and {person} are {profession}.\n", "but has 2 and 1"),
@@ -142,14 +147,14 @@ def test_bad_professions_are_refused(text: str, said: str, tmp_path: Path) -> No
         ("template\n{person} is {profession}.\n{person} is {profession}.\n", "more than once"),
     ],
 )
-def test_bad_templates_are_refused(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(UnmaskError, match=said):
+def test_bad_templates_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=message):
         templates("en", path=_file(tmp_path, text))
 
 
 def test_groups_are_known_in_any_case(tmp_path: Path) -> None:
     path = _file(tmp_path, "profession,group\nnurse,Female\nplumber,MALE\npoet,Arts\n")
-    assert [one.group for one in attributes("en", path=path)] == ["female", "male", "Arts"]
+    assert [profession.group for profession in attributes("en", path=path)] == ["female", "male", "Arts"]
 
 
 def test_a_missing_file_and_a_binary_one_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The built-in reviews: as many of each kind as they are meant to be, and right in both genders."""
+"""The built-in reviews: balanced over labels and genders, and correct when rewritten in either gender."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def words(text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def versions() -> dict[str, list[str]]:
-    """The reviews as they are, with women only, and with men only."""
+    """The reviews as written, with women only, and with men only."""
     texts = [review.text for review in reviews()]
     rewritten = {to: [rewriter(to).rewrite(text).text for text in texts] for to in ("female", "male")}
     return {"original": texts, **rewritten}
@@ -43,29 +43,38 @@ def test_reviews_are_different_short_and_plain() -> None:
 
 
 def test_labels_and_genders_are_balanced_also_together_and_from_the_start(versions: dict[str, list[str]]) -> None:
-    people = {(True, False): "male", (False, True): "female", (True, True): "both", (False, False): "nobody"}
+    mentioned = {(True, False): "male", (False, True): "female", (True, True): "both", (False, False): "nobody"}
     kinds = [
-        (review.label, people[female != review.text, male != review.text])
+        (review.label, mentioned[female != review.text, male != review.text])
         for review, female, male in zip(reviews(), versions["female"], versions["male"], strict=True)
     ]
-    wanted = [(label, gender) for label in ("positive", "negative") for gender in ("female", "male", "both")]
-    assert Counter(kinds) == dict.fromkeys(wanted, 40)
-    assert Counter(kinds[:60]) == dict.fromkeys(wanted, 10)
+    expected = [(label, gender) for label in ("positive", "negative") for gender in ("female", "male", "both")]
+    assert Counter(kinds) == dict.fromkeys(expected, 40)
+    assert Counter(kinds[:60]) == dict.fromkeys(expected, 10)
 
 
 def test_most_reviews_have_a_pronoun_and_half_a_family_or_person_noun() -> None:
-    found = [set(words(review.text)) & WORDS.keys() for review in reviews()]
-    others = {"husband", "wife", "girlfriend", "nephew", "niece", "nieces", "widow", "widower", "bride", "lady"}
-    family = others | {word for word, term in WORDS.items() if term.role == "kin"} | gender_words("family").words.keys()
-    assert sum(bool(terms & PRONOUNS) for terms in found) >= 200
-    assert sum(bool(terms & (family - PRONOUNS)) for terms in found) >= 120
-    assert sum(bool(terms & {"actress", "heroine", "waiter", "waitress", "king", "queen"}) for terms in found) >= 15
+    gendered_words = [set(words(review.text)) & WORDS.keys() for review in reviews()]
+    family_nouns = {"husband", "wife", "girlfriend", "nephew", "niece", "nieces", "widow", "widower", "bride", "lady"}
+    family = (
+        family_nouns
+        | {word for word, term in WORDS.items() if term.role == "kin"}
+        | gender_words("family").words.keys()
+    )
+    assert sum(bool(terms & PRONOUNS) for terms in gendered_words) >= 200
+    assert sum(bool(terms & (family - PRONOUNS)) for terms in gendered_words) >= 120
+    assert (
+        sum(bool(terms & {"actress", "heroine", "waiter", "waitress", "king", "queen"}) for terms in gendered_words)
+        >= 15
+    )
 
 
-@pytest.mark.parametrize(("to", "other"), [("female", "male"), ("male", "female")])
-def test_a_version_holds_one_gender_only(versions: dict[str, list[str]], to: str, other: str) -> None:
-    left = [word for text in versions[to] for word in words(text) if word in WORDS and WORDS[word].gender == other]
-    assert left == []
+@pytest.mark.parametrize(("to", "opposite"), [("female", "male"), ("male", "female")])
+def test_a_version_holds_one_gender_only(versions: dict[str, list[str]], to: str, opposite: str) -> None:
+    remaining = [
+        word for text in versions[to] for word in words(text) if word in WORDS and WORDS[word].gender == opposite
+    ]
+    assert remaining == []
     assert [rewriter(to).rewrite(text).text for text in versions[to]] == versions[to]
 
 

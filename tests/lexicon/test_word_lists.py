@@ -15,8 +15,8 @@ def test_the_nouns_mean_no_gender_and_are_no_names() -> None:
     words = nouns()
     assert len(words) == len(set(words)) > 5900
     assert not set(words) & set(gender_words("all").words)
-    common = {name.name.lower() for name in first_names() if max(name.male, name.female) >= 0.04}
-    assert not set(words) & common
+    common_names = {name.name.lower() for name in first_names() if max(name.male, name.female) >= 0.04}
+    assert not set(words) & common_names
     assert all(singular(word) == word and word.isalpha() and word.islower() for word in words)
     assert words[0] == "year"
 
@@ -27,17 +27,21 @@ def test_professions_that_stereotypes_tie_to_a_gender_are_among_the_nouns() -> N
 
 
 def test_the_professions_of_bolukbasi() -> None:
-    found = {profession.word: profession for profession in rated_professions()}
-    assert len(found) == len(rated_professions()) == 320
-    assert (found["nurse"].definitional, found["nurse"].stereotypical) == (-0.1, -0.9)
-    assert (found["actress"].definitional, found["actress"].stereotypical) == (-1.0, 0.0)
-    assert all(-1 <= score <= 1 for one in rated_professions() for score in (one.definitional, one.stereotypical))
+    by_word = {profession.word: profession for profession in rated_professions()}
+    assert len(by_word) == len(rated_professions()) == 320
+    assert (by_word["nurse"].definitional, by_word["nurse"].stereotypical) == (-0.1, -0.9)
+    assert (by_word["actress"].definitional, by_word["actress"].stereotypical) == (-1.0, 0.0)
+    assert all(
+        -1 <= score <= 1
+        for profession in rated_professions()
+        for score in (profession.definitional, profession.stereotypical)
+    )
 
 
 def test_the_professions_are_those_that_were_published(data: Path) -> None:
     import json
 
     published = json.loads((data / "professions" / "professions.json").read_text(encoding="utf-8"))
-    assert [(one.word, one.definitional, one.stereotypical) for one in rated_professions()] == [
-        tuple(row) for row in published
-    ]
+    assert [
+        (profession.word, profession.definitional, profession.stereotypical) for profession in rated_professions()
+    ] == [tuple(row) for row in published]

@@ -1,4 +1,4 @@
-"""Usefulness: masked words, stated gender and downstream accuracy, against naive scores and figures worked by hand."""
+"""Usefulness: masked words, stated gender and downstream accuracy, against naive scores and values by hand."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _some(every: int) -> Sentences:
 
 
 class ByFormula:
-    """An object of a user's own: the log-probability of a word is that of its length, or of what a function says."""
+    """A user's own object: a word's log-probability is minus its length, or what a function returns."""
 
     def __init__(self, log_p: Callable[[MaskQuery], float] = lambda query: -float(len(query.word))) -> None:
         self.log_p = log_p
@@ -52,26 +52,30 @@ class ByFormula:
 
 def test_the_neutral_sentences_say_nothing_of_gender() -> None:
     assert len(set(NEUTRAL)) == len(NEUTRAL) == 300
-    ways = [rewriter("swap", names=True, quick=True), rewriter("neutral", quick=True), rewriter("remove", quick=True)]
+    rewriters = [
+        rewriter("swap", names=True, quick=True),
+        rewriter("neutral", quick=True),
+        rewriter("remove", quick=True),
+    ]
     for text in NEUTRAL:
         assert 8 <= len(text.split()) <= 20, text
-        for way in ways:
-            new = way.rewrite(text)
-            assert (new.text, new.changes, new.left) == (text, (), ())
+        for gender_rewriter in rewriters:
+            rewritten = gender_rewriter.rewrite(text)
+            assert (rewritten.text, rewritten.changes, rewritten.left) == (text, (), ())
 
 
 def test_the_neutral_sentences_name_none_of_the_professions() -> None:
-    names = "|".join(re.escape(one.name) for one in attributes("en"))
+    names = "|".join(re.escape(attribute.name) for attribute in attributes("en"))
     assert not re.findall(rf"\b(?:{names})s?\b", "\n".join(NEUTRAL), re.IGNORECASE)
 
 
 def test_own_text_is_read_without_the_sentences_that_mention_a_gender(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
-    kept = NEUTRAL[:25]
-    file.write_text("\n".join([*kept, "She has left.", "Robert paid the bill.", "", kept[0]]))
-    found = usefulness.load_sentences(file)
-    assert (found.texts, found.name, found.left_out) == (kept, "mine.txt", 2)
-    assert found.hash != usefulness.load_sentences().hash
+    texts = NEUTRAL[:25]
+    file.write_text("\n".join([*texts, "She has left.", "Robert paid the bill.", "", texts[0]]))
+    sentences = usefulness.load_sentences(file)
+    assert (sentences.texts, sentences.name, sentences.left_out) == (texts, "mine.txt", 2)
+    assert sentences.hash != usefulness.load_sentences().hash
     file.write_text("\n".join(["She has left.", *NEUTRAL[:19]]))
     with pytest.raises(UnmaskError, match=r"has 19 texts that mention no gender \(1 do\).*give 20 or more"):
         usefulness.load_sentences(file)
@@ -83,22 +87,27 @@ def test_own_text_is_read_without_the_sentences_that_mention_a_gender(tmp_path: 
 @pytest.mark.parametrize("family", ["bert-cased-in-pieces", "roberta", "xlm-roberta"])
 def test_masked_words_agree_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
     model = loaded(family)
-    texts = Sentences([NEUTRAL[at] for at in (5, 100, 240)], "three", "")
+    texts = Sentences([NEUTRAL[index] for index in (5, 100, 240)], "three", "")
     items = usefulness.score_words(model, texts, seed=3)
-    found = {(row.sentence, row.place): row for row in items.itertuples()}
-    asked = 0
+    rows = {(row.sentence, row.place): row for row in items.itertuples()}
+    count = 0
     for text in texts.texts:
         ids = model.tokenizer(text)["input_ids"]
         for group in divide_words(text, 3):
-            places = {span: naive.pieces_at(model.tokenizer, text, span) for span in group}
-            for span, target in places.items():
-                hidden = [at for other, others in places.items() if other != span for at in others]
-                row = found[text, span[0]]
+            positions = {span: naive.pieces_at(model.tokenizer, text, span) for span in group}
+            for span, target in positions.items():
+                hidden = [
+                    position
+                    for other_span, other_positions in positions.items()
+                    if other_span != span
+                    for position in other_positions
+                ]
+                row = rows[text, span[0]]
                 loss = -naive.chain(model.model, model.tokenizer, ids, target, hidden)
                 assert row.loss == pytest.approx(loss, abs=1e-5)
                 assert (row.word, row.pieces) == (text[slice(*span)], len(target))
-                asked += 1
-    assert asked == len(items) == sum(len(text.split()) for text in texts.texts)
+                count += 1
+    assert count == len(items) == sum(len(text.split()) for text in texts.texts)
     assert items["pieces"].max() > 1
 
 
@@ -109,8 +118,8 @@ def test_a_word_is_right_if_each_piece_is_the_likeliest(family: str, piece: str,
         model.model.cls.predictions.bias[model.tokenizer.convert_tokens_to_ids(piece)] += 1000  # it says nothing else
     items = usefulness.score_words(model, _some(40), seed=1)
     pieces = [model.tokenizer.tokenize(word) for word in items["word"]]
-    assert list(items["right"]) == [found == [piece] for found in pieces]
-    assert any(piece in found for found in pieces)
+    assert list(items["right"]) == [word_pieces == [piece] for word_pieces in pieces]
+    assert any(piece in word_pieces for word_pieces in pieces)
 
 
 def test_every_word_is_masked_once_with_about_15_per_cent_of_its_sentence() -> None:
@@ -134,9 +143,11 @@ def test_words_that_a_tokenizer_does_not_know_are_not_asked(loaded: Callable[[st
 
 
 def test_an_object_without_choices_has_a_loss_but_no_accuracy() -> None:
-    seen: list[tuple[int, int]] = []
-    items = usefulness.score_words(ByFormula(), _some(3), seed=1, progress=lambda done, of: seen.append((done, of)))
-    assert seen == [(64, 100), (100, 100)]
+    calls: list[tuple[int, int]] = []
+    items = usefulness.score_words(
+        ByFormula(), _some(3), seed=1, progress=lambda done, total: calls.append((done, total))
+    )
+    assert calls == [(64, 100), (100, 100)]
     assert list(items["loss"]) == [len(word) for word in items["word"]]
     pd.testing.assert_frame_equal(items, usefulness.score_words(ByFormula(), _some(3), seed=1))
     figures = usefulness.compare_words(items, items)
@@ -167,10 +178,10 @@ def test_a_loss_is_per_piece_or_per_word_where_pieces_differ() -> None:
     right = [True] * 6
     before, after = _items([2] * 6, [2, 1, 1, 1, 1, 2], right), _items([4] * 6, [2, 1, 1, 1, 1, 2], right)
     assert usefulness.compare_words(before, after)["loss"].before == pytest.approx(12 / 8)
-    other = _items([4] * 6, [1, 1, 1, 1, 1, 1], right)
-    assert usefulness.compare_words(before, other)["loss"].before == pytest.approx(12 / 6)
+    unsplit = _items([4] * 6, [1, 1, 1, 1, 1, 1], right)
+    assert usefulness.compare_words(before, unsplit)["loss"].before == pytest.approx(12 / 6)
     with pytest.raises(UnmaskError, match="no scored word in common"):
-        usefulness.compare_words(before, other.assign(sentence="z", place=range(6)))
+        usefulness.compare_words(before, unsplit.assign(sentence="z", place=range(6)))
 
 
 # Stated gender
@@ -183,12 +194,12 @@ def _pronoun(query: MaskQuery) -> str:
 def test_every_sentence_states_one_gender_and_has_one_pronoun() -> None:
     items = usefulness.score_stated_gender(ByFormula())
     assert len(items) == len(agreement_templates()) * len(persons("en", "persons_stated")) == 560
-    other = rewriter("swap", quick=True)
+    swap = rewriter("swap", quick=True)
     halves = {
         gender: frame.sort_values(["template", "pair"])["sentence"].tolist()
         for gender, frame in items.groupby("gender")
     }
-    assert [other.rewrite(text).text for text in halves["female"]] == halves["male"]
+    assert [swap.rewrite(text).text for text in halves["female"]] == halves["male"]
 
 
 def test_a_model_that_always_says_he_is_right_half_of_the_time() -> None:
@@ -225,7 +236,7 @@ def test_a_comparison_of_pronouns_holds_for_other_templates_and_other_persons() 
 
 
 def test_a_model_that_has_forgotten_is_found_out() -> None:
-    """The embedded model can do it; the same with noise in its weights can do it less well, and surely so."""
+    """The embedded model can do it; with noise in its weights it does clearly less well."""
     able: Any = load_masked_lm("unmask-mini")
     noisy = copy.copy(able)
     noisy.model = copy.deepcopy(able.model)
@@ -238,9 +249,9 @@ def test_a_model_that_has_forgotten_is_found_out() -> None:
     words = usefulness.compare_words(*(usefulness.score_words(model, texts, seed=1) for model in (able, noisy)))
     assert words["loss"].before < 3.5
     assert words["accuracy"].before > 0.3
-    for figure, worse in ((words["loss"], 1), (words["accuracy"], -1)):
+    for figure, sign in ((words["loss"], 1), (words["accuracy"], -1)):
         assert figure.interval is not None
-        assert min(worse * bound for bound in figure.interval) > 0
+        assert min(sign * bound for bound in figure.interval) > 0
     stated = usefulness.compare_stated_gender(*(usefulness.score_stated_gender(model) for model in (able, noisy)))
     assert stated["accuracy"].before > 0.9
     assert stated["log_odds"].interval is not None
@@ -252,17 +263,17 @@ def test_a_model_that_has_forgotten_is_found_out() -> None:
 
 def test_a_clustered_mean_is_that_worked_by_hand() -> None:
     # mean 4; sums of deviations −6, 2, 4; V = 3/2 · 56 / 6² = 7/3; t = 4/√(7/3); p = 1 − t/√(2 + t²) with 2 df
-    found = jackknife.clustered_mean([1, 2, 3, 4, 6, 8], list("aaabbc"))
-    assert (found.value, found.df) == (4, 2)
-    assert found.standard_error == pytest.approx((7 / 3) ** 0.5)
-    assert found.p_value == pytest.approx(0.120117, abs=1e-6)
-    assert found.interval == pytest.approx((4 - 4.302653 * (7 / 3) ** 0.5, 4 + 4.302653 * (7 / 3) ** 0.5))
+    estimate = jackknife.clustered_mean([1, 2, 3, 4, 6, 8], list("aaabbc"))
+    assert (estimate.value, estimate.df) == (4, 2)
+    assert estimate.standard_error == pytest.approx((7 / 3) ** 0.5)
+    assert estimate.p_value == pytest.approx(0.120117, abs=1e-6)
+    assert estimate.interval == pytest.approx((4 - 4.302653 * (7 / 3) ** 0.5, 4 + 4.302653 * (7 / 3) ** 0.5))
 
 
 def test_clusters_of_one_are_a_t_test_and_weights_are_repetitions() -> None:
     values = np.random.default_rng(2).normal(0.3, 1, 12)
-    found, expected = jackknife.clustered_mean(values, range(12)), stats.ttest_1samp(values, 0)
-    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    estimate, expected = jackknife.clustered_mean(values, range(12)), stats.ttest_1samp(values, 0)
+    assert (estimate.statistic, estimate.p_value) == pytest.approx((expected.statistic, expected.pvalue))
     weights = np.arange(12) % 3 + 1
     clusters = np.arange(12) // 2
     repeated = jackknife.clustered_mean(np.repeat(values, weights), np.repeat(clusters, weights))
@@ -274,16 +285,16 @@ def test_clusters_of_one_are_a_t_test_and_weights_are_repetitions() -> None:
 def test_a_clustered_mean_without_variation_or_values_has_a_defined_answer() -> None:
     assert jackknife.clustered_mean([], []).value is None
     assert jackknife.clustered_mean([1.0, float("nan")], [1, 2]).value is None
-    one = jackknife.clustered_mean([1.0, 2.0], [1, 1])
-    assert (one.value, one.interval, one.p_value) == (1.5, None, None)
+    single_cluster = jackknife.clustered_mean([1.0, 2.0], [1, 1])
+    assert (single_cluster.value, single_cluster.interval, single_cluster.p_value) == (1.5, None, None)
     for value, p in ((0.0, 1.0), (0.1, 0.0)):
-        found = jackknife.clustered_mean([value] * 9, list("aaabbbccc"))
-        assert found.value == pytest.approx(value)
-        assert (found.interval, found.p_value) == ((found.value, found.value), p)
+        estimate = jackknife.clustered_mean([value] * 9, list("aaabbbccc"))
+        assert estimate.value == pytest.approx(value)
+        assert (estimate.interval, estimate.p_value) == ((estimate.value, estimate.value), p)
 
 
 def test_the_clustered_test_is_calibrated() -> None:
-    """Sentences of 1 to 20 words that share their difficulty: a 5 % test of nothing finds something in about 5 %."""
+    """Sentences of 1 to 20 words that share their difficulty: without an effect, a 5 % test rejects about 5 %."""
     draw = np.random.default_rng(3)
     rejected = 0
     for _ in range(1000):
@@ -295,28 +306,28 @@ def test_the_clustered_test_is_calibrated() -> None:
 
 def test_matched_shares_are_those_worked_by_hand() -> None:
     before, after = [True] * 3 + [False] * 7, [True] * 2 + [False] + [True] * 6 + [False]
-    found = matched_shares(before, after)  # 1 lost, 6 gained: p = 2 · (1 + 7) / 2⁷; 5/12 ± 1.96 · √(8 − 25/12) / 12
-    assert found is not None
-    assert (found.n, found.lost, found.gained) == (10, 1, 6)
-    assert (found.before, found.after, found.change, found.p_value) == pytest.approx((0.3, 0.8, 0.5, 0.125))
-    assert found.interval == pytest.approx((0.019379, 0.813954), abs=1e-5)
+    shares = matched_shares(before, after)  # 1 lost, 6 gained: p = 2 · (1 + 7) / 2⁷; 5/12 ± 1.96 · √(8 − 25/12) / 12
+    assert shares is not None
+    assert (shares.n, shares.lost, shares.gained) == (10, 1, 6)
+    assert (shares.before, shares.after, shares.change, shares.p_value) == pytest.approx((0.3, 0.8, 0.5, 0.125))
+    assert shares.interval == pytest.approx((0.019379, 0.813954), abs=1e-5)
 
 
 def test_examples_that_are_half_right_count_half() -> None:
     before, after = [1, 1, 0.5, 0.5, 0, 0, 0, 0], [0.5, 1, 0, 1, 0.5, 1, 1, 0]
-    found = matched_shares(before, after)  # 2 lost, 4 gained: 2/10 ± 1.96 · √(2 + 4/4 + 1 − 4/10) / 10
-    assert found is not None
-    assert (found.lost, found.gained) == (2, 4)
-    assert found.p_value == pytest.approx(44 / 64)
-    assert found.change == found.after - found.before == 0.25
-    assert found.interval == pytest.approx((0.2 - 0.37188, 0.2 + 0.37188), abs=1e-4)
+    shares = matched_shares(before, after)  # 2 lost, 4 gained: 2/10 ± 1.96 · √(2 + 4/4 + 1 − 4/10) / 10
+    assert shares is not None
+    assert (shares.lost, shares.gained) == (2, 4)
+    assert shares.p_value == pytest.approx(44 / 64)
+    assert shares.change == shares.after - shares.before == 0.25
+    assert shares.interval == pytest.approx((0.2 - 0.37188, 0.2 + 0.37188), abs=1e-4)
 
 
 def test_matched_shares_that_agree_have_an_interval_and_none_have_none() -> None:
-    found = matched_shares([True, False], [True, False])
-    assert found is not None
-    assert (found.change, found.p_value) == (0, 1)
-    assert found.interval == pytest.approx((-1.959964 / 4, 1.959964 / 4))
+    shares = matched_shares([True, False], [True, False])
+    assert shares is not None
+    assert (shares.change, shares.p_value) == (0, 1)
+    assert shares.interval == pytest.approx((-1.959964 / 4, 1.959964 / 4))
     assert matched_shares([], []) is None
     with pytest.raises(ValueError, match="2 answers before and 1 after"):
         matched_shares([True, False], [True])
@@ -327,14 +338,14 @@ def test_matched_shares_that_agree_have_an_interval_and_none_have_none() -> None
 
 @pytest.fixture
 def task(tmp_path: Path) -> DownstreamTask:
-    """Texts whose label is in one word."""
+    """Texts whose label follows from one word."""
     people = {"good": ("mother", "sister", "aunt"), "bad": ("father", "brother", "uncle")}
-    for name, work in (("train", ("mason", "plumber", "roofer", "secretary")), ("test", ("paralegal", "carpenter"))):
+    for name, jobs in (("train", ("mason", "plumber", "roofer", "secretary")), ("test", ("paralegal", "carpenter"))):
         rows = [
             {"text": f"My {person} is a {job}.", "label": label}
             for label, persons in people.items()
             for person in persons
-            for job in work
+            for job in jobs
         ]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     return DownstreamTask(
@@ -357,9 +368,9 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
         for name, family in (("before", "bert-uncased"), ("../after", "distilbert"))
     )
     news: list[News] = []
-    (found,), _ = compare_accuracy(task, [before, after], folder=tmp_path / "trained", watch=news.append)
-    assert (found.what, found.after, found.data, found.n) == ("sentiment", "../after", "test.jsonl", 12)
-    accuracy = found.figures["accuracy"]
+    (result,), _ = compare_accuracy(task, [before, after], folder=tmp_path / "trained", watch=news.append)
+    assert (result.what, result.after, result.data, result.n) == ("sentiment", "../after", "test.jsonl", 12)
+    accuracy = result.figures["accuracy"]
     assert task.test is not None
     rows = [json.loads(line) for line in task.test.read_text().splitlines()]
     folders = sorted((tmp_path / "trained").iterdir())
@@ -368,22 +379,24 @@ def test_models_are_trained_alike_and_compared_on_the_same_examples(
         model = load_classifier(str(folder))
         assert isinstance(model, Classifier)
         p = model.probabilities([row["text"] for row in rows])
-        right = [model.labels[at] == row["label"] for at, row in zip(p.argmax(axis=1), rows, strict=True)]
+        right = [model.labels[index] == row["label"] for index, row in zip(p.argmax(axis=1), rows, strict=True)]
         assert share == pytest.approx(np.mean(right))
         assert json.loads((folder / "metrics.json").read_text())["settings"]["seed"] == task.seed
     assert accuracy.interval is not None
     assert news
 
     news.clear()
-    said: list[str] = []
-    again, _ = compare_accuracy(task, [before, after], folder=tmp_path / "trained", watch=news.append, say=said.append)
-    assert again == [found]
+    messages: list[str] = []
+    repeated, _ = compare_accuracy(
+        task, [before, after], folder=tmp_path / "trained", watch=news.append, say=messages.append
+    )
+    assert repeated == [result]
     assert not news
-    assert len(said) == 2
-    assert all("trained already" in line for line in said)
-    other = task.replace(epochs=1)
-    compare_accuracy(other, [before], folder=tmp_path / "trained")
-    compare_accuracy(other, [replace(before, weight_hash="changed")], folder=tmp_path / "trained")
+    assert len(messages) == 2
+    assert all("trained already" in line for line in messages)
+    shorter_task = task.replace(epochs=1)
+    compare_accuracy(shorter_task, [before], folder=tmp_path / "trained")
+    compare_accuracy(shorter_task, [replace(before, weight_hash="changed")], folder=tmp_path / "trained")
     assert len(list((tmp_path / "trained").iterdir())) == 4
 
 

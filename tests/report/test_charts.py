@@ -1,4 +1,4 @@
-"""Charts: places of marks, scales, labels, text of users, and nothing where there is nothing to draw."""
+"""Charts: positions of marks, scales, labels, text from users, and no chart without data."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def test_ticks_of_a_stretched_axis_are_inside_and_symmetric(stretch: float, limi
 
 def test_labels_neither_overlap_nor_cover_points() -> None:
     names = ["aa", "bb", "cc", "dd", "ee"]
-    places = [(50.0, 50.0), (52.0, 52.0), (120.0, 20.0), (126.0, 20.0), (132.0, 20.0)]
+    points = [(50.0, 50.0), (52.0, 52.0), (120.0, 20.0), (126.0, 20.0), (132.0, 20.0)]
     for most in (9, 1):
         drawing = Drawing(200, 100, (0, 0, 0, 0))
-        drawing.add_labels(places, names, range(5), most=most)
-        found = re.findall(r'x="([\d.]+)".*?anchor="(\w+)".*?>(\w+)<', drawing.render())
-        labels = {name: (anchor, float(x)) for x, anchor, name in found}
+        drawing.add_labels(points, names, range(5), most=most)
+        labels_drawn = re.findall(r'x="([\d.]+)".*?anchor="(\w+)".*?>(\w+)<', drawing.render())
+        labels = {name: (anchor, float(x)) for x, anchor, name in labels_drawn}
         assert len(labels) == min(most, 4)
     assert labels == {"aa": ("end", 45)}
 
@@ -80,15 +80,17 @@ def test_bars_begin_at_zero_in_each_panel() -> None:
     rows = [BarRow("nurse", [(1.0, -1.0), (0.5, None)], "+1")]
     series = {"female": "#f00", "male": "#00f"}
     drawn = bars(rows, series, (-1, 1), TextColumns([40]), panels=("before", "after"), unit="nats", width=100)
-    places = re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"', drawn)
-    assert places == [("50.0", "50.0"), ("0.0", "50.0"), ("186.0", "25.0")]
+    rectangles = re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"', drawn)
+    assert rectangles == [("50.0", "50.0"), ("0.0", "50.0"), ("186.0", "25.0")]
     assert "<title>nurse, male, before: −1.00 nats</title>" in drawn
 
 
 def test_stacked_bars_begin_where_the_last_share_ended() -> None:
     drawn = stacks([("a", {"x": 0.25, "y": 0.7, "z": 0.05})], dict.fromkeys("xyz", ("#123456", "#fff")))
-    places = [(float(x), float(wide)) for x, wide in re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"', drawn)]
-    assert places == [(0, 75), (75, 210), (285, 15)]
+    rectangles = [
+        (float(x), float(width)) for x, width in re.findall(r'<rect x="([\d.]+)"[^>]* width="([\d.]+)"', drawn)
+    ]
+    assert rectangles == [(0, 75), (75, 210), (285, 15)]
     inside = re.findall(r'font-weight="bold">([^<]*)<', drawn)
     assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in inside] == ["25 %", "70 %"]  # none fits into z
 

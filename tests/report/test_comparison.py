@@ -1,4 +1,4 @@
-"""The report of a comparison: its blocks have the result's numbers, and every format shows them safely."""
+"""The report of a comparison: its blocks show the numbers of the result, and every format is safe."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ def test_usefulness_says_on_what_it_was_measured() -> None:
 
 def test_several_models_begin_with_an_overview() -> None:
     result = two_models_result()
-    built = build_comparison_sections(result)
-    table = find_table(opening_blocks(result, built), "Overview")
+    comparison_sections = build_comparison_sections(result)
+    table = find_table(opening_blocks(result, comparison_sections), "Overview")
     assert table.columns[2].title == "Stereotype, odds"
     rows = table_rows(table)
     assert rows[AFTER] == [
@@ -186,15 +186,15 @@ def _bars(comparison: Comparison) -> list[Drawing]:
 def test_bars_are_sorted_by_the_size_of_the_change() -> None:
     panel = _bars(sample_comparison())[0].draw()
     names = re.findall(rf">(male job \d+|{LONG})</text>", panel)
-    assert names == [LONG if at == 3 else f"male job {at}" for at in range(20)]
+    assert names == [LONG if index == 3 else f"male job {index}" for index in range(20)]
     assert re.findall(r">([+−]1\.\d\d)</text>", panel)[:2] == ["+1.60", "−1.58"]
     assert re.findall(r">(−?1|0)</text>", panel) == ["−1", "0", "1"] * 2  # one axis before, one after
     assert panel.count('fill="#d95f02"') == panel.count('fill="#7570b3"') == 40
 
 
 def test_bars_of_nothing_but_zeros_are_drawn() -> None:
-    still = dict.fromkeys(("female_before", "female_after", "male_before", "male_after", "change"), 0.0)
-    flat = [one.model_copy(update=still) for one in profession_changes(1)[:1]]
+    unchanged = dict.fromkeys(("female_before", "female_after", "male_before", "male_after", "change"), 0.0)
+    flat = [profession.model_copy(update=unchanged) for profession in profession_changes(1)[:1]]
     assert ">male job 0</text>" in _bars(sample_comparison(details=comparison_details(flat), changes={}))[0].draw()
 
 
@@ -225,9 +225,9 @@ def test_published_shows_what_there_is() -> None:
 
 def test_what_grammar_drowns_is_not_read_as_a_verdict() -> None:
     agreement = Caveat(code="grammatical-agreement", text="Agreement drowns it.")
-    given: dict[str, Any] = {"language": "de", "details": comparison_details([])}
-    drowned = sample_comparison(verdict="no reliable change", headline=["Not bias."], caveats=[agreement], **given)
-    result = comparison_result(drowned, sample_comparison(corpus="agreement-free", headline=["This is it."], **given))
+    fields: dict[str, Any] = {"language": "de", "details": comparison_details([])}
+    drowned = sample_comparison(verdict="no reliable change", headline=["Not bias."], caveats=[agreement], **fields)
+    result = comparison_result(drowned, sample_comparison(corpus="agreement-free", headline=["This is it."], **fields))
     first, second = build_comparison_sections(result)
     assert (first.headline, second.headline) == ("This is it.", "Not bias.")
     assert (first.verdict, second.verdict) == ("improved", "not interpretable")
@@ -239,8 +239,8 @@ def test_what_grammar_drowns_is_not_read_as_a_verdict() -> None:
 
 
 def test_figures_that_could_not_be_had_are_dashes() -> None:
-    gone = {"before": None, "after": None, "change": Estimate(n=1080, value=None), "verdict": None}
-    changes = {name: one.model_copy(update=gone) for name, one in sample_changes().items()}
+    missing = {"before": None, "after": None, "change": Estimate(n=1080, value=None), "verdict": None}
+    changes = {name: change.model_copy(update=missing) for name, change in sample_changes().items()}
     empty = sample_comparison(changes=changes, details={}, caveats=[], headline=[], cost="")
     result = comparison_result(empty, usefulness=[], caveats=[])
     page = render_comparison_page(result)
@@ -295,7 +295,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
 
 
 def _hostile() -> ComparisonResult:
-    """Every text from outside is an attack."""
+    """A comparison in which every text from outside is hostile."""
     labels = {"contrast": "difference", "group": EVIL}
     evil = sample_comparison(
         EVIL,
@@ -308,7 +308,10 @@ def _hostile() -> ComparisonResult:
         changes={EVIL: sample_change(labels, 1, 2, 0.2, question=EVIL, statistic_name=EVIL, effect_size_name=EVIL)},
         details=AssociationChanges(
             table=[table_4_rows()[0].model_copy(update={"group": EVIL})],
-            professions=[one.model_copy(update={"profession": EVIL, "group": EVIL}) for one in profession_changes(2)],
+            professions=[
+                profession.model_copy(update={"profession": EVIL, "group": EVIL})
+                for profession in profession_changes(2)
+            ],
             hypotheses=[
                 HypothesisChange(
                     name=EVIL, statement=EVIL, before=EVIL, after=EVIL, evidence_before=EVIL, evidence_after=EVIL
@@ -322,8 +325,8 @@ def _hostile() -> ComparisonResult:
     )
     figure = sample_usefulness()[0].figures["loss"]
     useful = Usefulness(what=EVIL, after=EVIL, data=EVIL, data_hash=EVIL, n=3, figures={EVIL: figure, "loss": figure})
-    more: dict[str, Any] = {"configuration": {EVIL: [EVIL]}, "libraries": {EVIL: EVIL}, "created": f'"{EVIL}'}
-    return comparison_result(evil, before=side, after=[side], usefulness=[useful], **more)
+    result_fields: dict[str, Any] = {"configuration": {EVIL: [EVIL]}, "libraries": {EVIL: EVIL}, "created": f'"{EVIL}'}
+    return comparison_result(evil, before=side, after=[side], usefulness=[useful], **result_fields)
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -359,10 +362,10 @@ def test_the_terminal_begins_with_an_overview_of_several() -> None:
 
 def test_the_terminal_takes_markup_for_text() -> None:
     labels = {"contrast": "difference", "group": "[red]"}
-    named = comparison_result(
+    result = comparison_result(
         sample_comparison(changes={"x": sample_change(labels, 1, 2, 0.2)}, headline=["[bold]loud[/bold]"])
     )
-    text = comparison_text(named)
+    text = comparison_text(result)
     assert "[red]: female" in text
     assert "[bold]loud[/bold]" in text
 
@@ -381,12 +384,12 @@ def test_the_papers_own_scores_make_a_page(data: Path) -> None:
 @pytest.mark.browser
 @needs_chromium
 def test_a_browser_shows_the_page_without_network_errors_or_overflow(tmp_path: Path) -> None:
-    shown, hostile = comparison_result(sample_comparison()), _hostile()
-    both = shown.model_copy(
+    plain, hostile = comparison_result(sample_comparison()), _hostile()
+    combined = plain.model_copy(
         update={
-            "comparisons": [*shown.comparisons, *hostile.comparisons],
-            "after": [*shown.after, *hostile.after],
-            "usefulness": [*shown.usefulness, *hostile.usefulness],
+            "comparisons": [*plain.comparisons, *hostile.comparisons],
+            "after": [*plain.after, *hostile.after],
+            "usefulness": [*plain.usefulness, *hostile.usefulness],
         }
     )
-    assert_a_browser_shows(render_comparison_page(both), tmp_path / "report.html")
+    assert_a_browser_shows(render_comparison_page(combined), tmp_path / "report.html")

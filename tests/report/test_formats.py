@@ -1,4 +1,4 @@
-"""`unmask report`: pages, Markdown and CSV from folders that are there; rankings; items that are too many."""
+"""`unmask report`: HTML, Markdown and CSV from existing folders; rankings; items that exceed the page's limit."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import sample_audits as made
-import sample_comparisons as compared
+import sample_audits
+import sample_comparisons
 import unmask
 from commands import unmask as run
 from pages import EVIL, assert_loads_nothing, seen
@@ -34,7 +34,7 @@ from unmask.workflows.agreement import correlate_figures
 
 
 def command(folders: Sequence[Path], form: str, out: Path | None) -> None:
-    """`unmask report`."""
+    """Run `unmask report`."""
     report_command(ReportOptions(folders=tuple(folders), format=form, out=out))
 
 
@@ -50,7 +50,7 @@ def _audit(name: str, estimate: float, half: float | None = 0.2, **changes: Any)
         statistic_name="t",
         p_value=0.01,
     )
-    return made.sample_audit(made.sound_measurement(tests={"stereotype": test}, **changes), name=name)
+    return sample_audits.sample_audit(sample_audits.sound_measurement(tests={"stereotype": test}, **changes), name=name)
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +58,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Audits of three models, and a comparison."""
     root = tmp_path_factory.mktemp("audits")
     for name, estimate in (("one", 1.5), ("two", -0.3), ("three", 1.45)):
-        content = storage.Folder(_audit(name, estimate), made.sample_items(), {"report.html": "old"})
+        content = storage.Folder(_audit(name, estimate), sample_audits.sample_items(), {"report.html": "old"})
         storage.save(root / name, content)
-    result = compared.comparison_result(compared.sample_comparison())
+    result = sample_comparisons.comparison_result(sample_comparisons.sample_comparison())
     storage.save(root / "before-after", storage.Folder(result))
     return root
 
@@ -122,7 +122,9 @@ def test_markdown_has_the_facts_and_no_markup_of_others(folders: Path, tmp_path:
 
 def test_markdown_names_the_package_of_a_plug_in() -> None:
     origin = Origin(package="their-package", version="1.0", about="What is there.", citation="Them (2020)")
-    audit = made.sample_audit(made.sound_measurement(name="theirs", plugin=origin), made.sound_measurement())
+    audit = sample_audits.sample_audit(
+        sample_audits.sound_measurement(name="theirs", plugin=origin), sample_audits.sound_measurement()
+    )
     text = markdown.page_markdown(audit_page(audit, build_sections(audit.measurements)))
     assert "540 items · measure of the package their-package 1.0" in text
     method = text[text.index("## Method") :]
@@ -141,10 +143,10 @@ def test_a_comparison_s_report_is_written_anew(folders: Path) -> None:
 
 def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agree() -> None:
     across = correlate_figures(
-        [ModelFigures(model=f"m{at}", figures={"a": at, "b": at * at}) for at in range(5)],
+        [ModelFigures(model=f"m{number}", figures={"a": number, "b": number * number}) for number in range(5)],
         [MeasureFigure(name=name, measure=name, extrinsic=False, what="") for name in "ab"],
     )
-    result = compared.comparison_result(compared.sample_comparison(), agreement=across)
+    result = sample_comparisons.comparison_result(sample_comparisons.sample_comparison(), agreement=across)
     text = markdown.page_markdown(comparison_page(result, build_comparison_sections(result)))
     cost = "| Masked words, loss (neutral sentences) | 312 | 2.311 | 2.352 | +0.041 [0.021, 0.061] | < 0.001 |"
     for fact in (cost, "| a, b | 5 | 0.96 [", "| m2 | 2.000 | 4.000 |", across.headline):
@@ -154,8 +156,8 @@ def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agr
     assert [loss[name] for name in ("kind", "n", "change", "low", "correlation")] == [
         *("usefulness", "312", "0.0411", "0.0212", "")
     ]
-    found = {row["name"]: row["correlation"] for row in table if row["kind"] == "agreement"}
-    assert {name: float(value) for name, value in found.items()} == {
+    correlations = {row["name"]: row["correlation"] for row in table if row["kind"] == "agreement"}
+    assert {name: float(value) for name, value in correlations.items()} == {
         "a, b: pearson": pytest.approx(0.9589, abs=1e-4),
         "a, b: spearman": pytest.approx(1),
     }
@@ -165,8 +167,8 @@ def test_markdown_and_csv_of_a_comparison_have_its_cost_and_whether_measures_agr
 def test_a_ranking_of_nothing_in_common_says_so(
     folders: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = _audit("other", 1.0, corpus="emotions")
-    storage.save(tmp_path / "other", storage.Folder(other, made.sample_items()))
+    emotions_audit = _audit("other", 1.0, corpus="emotions")
+    storage.save(tmp_path / "other", storage.Folder(emotions_audit, sample_audits.sample_items()))
     command([folders / "one", tmp_path / "other"], "csv", tmp_path / "none.csv")
     assert (
         (tmp_path / "none.csv").read_text(encoding="utf-8").startswith("measure,language,corpus,protocol,variant,test")
@@ -215,7 +217,7 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
 
 
 @pytest.mark.parametrize(
-    ("names", "form", "out", "said"),
+    ("names", "form", "out", "message"),
     [
         (
             ["nothing"],
@@ -230,12 +232,12 @@ def test_several_audits_are_ranked_with_the_ranks_that_intervals_allow(
     ],
 )
 def test_bad_input_is_one_line(
-    folders: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], form: str, out: Path | None, said: str
+    folders: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], form: str, out: Path | None, message: str
 ) -> None:
     monkeypatch.chdir(folders)
     with pytest.raises(UnmaskError) as caught:
         command([Path(name) for name in names], form, out)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
 
 
 def test_items_that_cannot_be_read_are_named(folders: Path, tmp_path: Path) -> None:
@@ -257,10 +259,10 @@ def test_ranges_of_ranks_follow_from_intervals() -> None:
         return value - half, value + half
 
     values = [3.0, -2.0, 1.0]
-    assert rank_ranges(values, [around(one, 0.1) for one in values]) == [(1, 1), (2, 2), (3, 3)]
-    assert rank_ranges(values, [around(one, 9.0) for one in values]) == [(1, 3)] * 3
+    assert rank_ranges(values, [around(value, 0.1) for value in values]) == [(1, 1), (2, 2), (3, 3)]
+    assert rank_ranges(values, [around(value, 9.0) for value in values]) == [(1, 3)] * 3
     assert rank_ranges([1.0, 1.0], [(1.0, 1.0), (1.0, 1.0)]) == [(1, 2), (1, 2)]
-    # two normal figures a difference d apart change places in Φ(−d/(σ√2)) of all draws: 2.5 % where d = 1.96 · √2 σ
+    # two normal estimates that are d apart swap ranks in Φ(−d/(σ√2)) of all draws: 2.5 % where d = 1.96 · √2 σ
     half = 1.959964
     apart = half * 2**0.5
     assert rank_ranges([20 + apart * 1.1, 20], [around(20 + apart * 1.1, half), around(20, half)]) == [(1, 1), (2, 2)]
@@ -273,9 +275,9 @@ def test_only_what_is_alike_is_ranked() -> None:
         return ranking.rankings(audits)
 
     assert ranked(_audit("a", 1.0), _audit("b", 0.5, corpus="emotions")) == []
-    (one,) = ranked(_audit("a", 1.0), _audit("a", 2.0, data_hash="other"))
-    assert [model.name for model in one.models] == ["a-2", "a"]
-    assert not one.alike
+    (by_name,) = ranked(_audit("a", 1.0), _audit("a", 2.0, data_hash="other"))
+    assert [model.name for model in by_name.models] == ["a-2", "a"]
+    assert not by_name.alike
     (bare,) = ranked(_audit("a", 1.0, None), _audit("b", 0.5, None))
     assert [model.rank for model in bare.models] == ["–", "–"]
     assert bare.sentence == "Without intervals, nothing can be said of how sure this order is."
@@ -284,14 +286,16 @@ def test_only_what_is_alike_is_ranked() -> None:
 
 
 def test_a_wide_interval_around_zero_is_not_called_the_most_biased() -> None:
-    (one,) = ranking.rankings([_audit("wide", 0.5, 5.0), _audit("narrow", 0.05, 0.02)])
-    assert one.models[0].rank == "1"
-    said = "No single model is clearly the most biased: wide comes first, but its interval includes zero."
-    assert one.sentence == said
+    (measure_ranking,) = ranking.rankings([_audit("wide", 0.5, 5.0), _audit("narrow", 0.05, 0.02)])
+    assert measure_ranking.models[0].rank == "1"
+    sentence = "No single model is clearly the most biased: wide comes first, but its interval includes zero."
+    assert measure_ranking.sentence == sentence
 
 
 def test_of_many_models_alike_a_few_are_named() -> None:
-    few, some, many = (ranking.rankings([_audit(f"m{at}", 1.0) for at in range(size)])[0] for size in (6, 45, 60))
+    few, some, many = (
+        ranking.rankings([_audit(f"m{number}", 1.0) for number in range(size)])[0] for size in (6, 45, 60)
+    )
     assert few.sentence == "No single model is clearly the most biased: m0, m1, m2 or one of 3 others."
     assert some.sentence.startswith("No single model is clearly the most biased")
     assert "none comes first in more than a few draws, and m" in many.sentence
@@ -299,35 +303,40 @@ def test_of_many_models_alike_a_few_are_named() -> None:
 
 
 def _geometry(name: str, stereotype: float | None) -> AuditResult:
-    """An audit whose direction was taken out has no stereotype, but SEAT as ever."""
-    own = _audit(name, stereotype or 0.0, 0.1).measurements[0].tests["stereotype"]
-    own = own if stereotype is not None else own.model_copy(update={"value": None, "interval": None})
-    seat = made.sample_test({"test": "SEAT 6"}, 1.33, effect_size=1.33, effect_size_name="d")
-    tests = {"stereotype": own, "SEAT 6": seat}
-    return made.sample_audit(made.sound_measurement(name="geometry", corpus="nouns", tests=tests), name=name)
+    """An audit without a stereotype test, if its direction was removed, but with SEAT."""
+    test = _audit(name, stereotype or 0.0, 0.1).measurements[0].tests["stereotype"]
+    test = test if stereotype is not None else test.model_copy(update={"value": None, "interval": None})
+    seat = sample_audits.sample_test({"test": "SEAT 6"}, 1.33, effect_size=1.33, effect_size_name="d")
+    tests = {"stereotype": test, "SEAT 6": seat}
+    return sample_audits.sample_audit(
+        sample_audits.sound_measurement(name="geometry", corpus="nouns", tests=tests), name=name
+    )
 
 
 def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
     audits = [_geometry("as it was", 0.45), _geometry("another", 0.2), _geometry("taken out", None)]
-    (one,) = ranking.rankings(audits)
-    assert [model.name for model in one.models] == ["as it was", "another"]
-    assert one.unit == "stereotype of professions, r"
+    (by_stereotype,) = ranking.rankings(audits)
+    assert [model.name for model in by_stereotype.models] == ["as it was", "another"]
+    assert by_stereotype.unit == "stereotype of professions, r"
     line = "Geometry: frequent nouns, English (taken out): there is no estimate of its stereotype"
     assert ranking.not_ranked(audits) == [line]
     assert line in seen(ranking.render_ranking(audits))
     assert f"- {line}.\n" in ranking.render_markdown(audits)
-    (other,) = ranking.rankings([_geometry("a", None), _geometry("b", None)])
-    assert (other.test, other.unit) == ("SEAT 6", "SEAT 6, d")
+    (by_seat,) = ranking.rankings([_geometry("a", None), _geometry("b", None)])
+    assert (by_seat.test, by_seat.unit) == ("SEAT 6", "SEAT 6, d")
 
 
 def _inference(name: str, entailed: float) -> AuditResult:
     shares = {"entailment": entailed, "neutral": 1 - entailed, "contradiction": 0.0}
     control = Distribution(name=CONTROL, labels={"set": CONTROL}, n=9, shares=shares)
-    why = "" if entailed > 0.5 else "it understands nothing"
-    own = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive=why)
-    test = _audit(name, entailed).measurements[0].tests
-    return made.sample_audit(
-        made.sound_measurement(name="inference", corpus="sentences", tests=test, details=own.model_dump()), name=name
+    reason = "" if entailed > 0.5 else "it understands nothing"
+    details = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive=reason)
+    tests = _audit(name, entailed).measurements[0].tests
+    return sample_audits.sample_audit(
+        sample_audits.sound_measurement(
+            name="inference", corpus="sentences", tests=tests, details=details.model_dump()
+        ),
+        name=name,
     )
 
 
@@ -335,8 +344,8 @@ def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> No
     agreement = [Caveat(code=AGREEMENT, text="Words agree.")]
     audits = [_inference("a", 0.9), _inference("b", 0.95), _inference("c", 0.1)]
     audits += [_audit("d", 1.0, language="de", caveats=agreement), _audit("e", 2.0, language="de", caveats=agreement)]
-    (one,) = ranking.rankings(audits)
-    assert [model.name for model in one.models] == ["b", "a"]
+    (measure_ranking,) = ranking.rankings(audits)
+    assert [model.name for model in measure_ranking.models] == ["b", "a"]
     lines = [
         "Inference: the built-in sentences, English (c): the score cannot be read as bias: it understands nothing",
         "Association: BEC-Pro, German (d, e): grammatical agreement drowns the measure; judge the corpus without"
@@ -347,28 +356,28 @@ def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> No
 
 
 def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:
-    rows = 20_000
+    count = 20_000
     frame = pd.DataFrame(
         {
-            "sentence": [f"Sentence {at}." for at in range(rows)],
-            "association": [at / rows * (-1) ** at for at in range(rows)],
+            "sentence": [f"Sentence {index}." for index in range(count)],
+            "association": [index / count * (-1) ** index for index in range(count)],
             "language": "en",
-            "template": [[at] for at in range(rows)],
+            "template": [[index] for index in range(count)],
         }
     )
     columns = [ItemColumn("sentence", spoken=True), ItemColumn("association")]
     (table,) = browse_items([ItemsTable("association", "Association", frame, columns, "association")], room=200_000)
     data = json.loads(table["json"])
     assert len(table["json"].encode()) <= 200_000
-    assert 1000 < data["size"] == table["size"] < table["total"] == rows
+    assert 1000 < data["size"] == table["size"] < table["total"] == count
     sentences, scores = data["columns"]
     assert (sentences["language"], sentences["head"]) == ("en", "sentence")
-    shown = [sentences["texts"][at] for at in sentences["at"]]
+    ordered = [sentences["texts"][index] for index in sentences["at"]]
     half = table["size"] // 2
-    assert shown[:half] == [f"Sentence {rows - 1 - at}." for at in range(half)]
-    rest = [int(text[9:-1]) for text in shown[half:]]
-    assert len(set(rest)) == len(rest)
-    assert min(rest) < rows / 20
+    assert ordered[:half] == [f"Sentence {count - 1 - index}." for index in range(half)]
+    sampled = [int(text[9:-1]) for text in ordered[half:]]
+    assert len(set(sampled)) == len(sampled)
+    assert min(sampled) < count / 20
     assert scores["numbers"][0] == pytest.approx(-0.99995)
     assert table["first"][0] == ["Sentence 19999.", "−1.000"]
 
@@ -384,18 +393,18 @@ def test_items_of_an_unknown_measure_are_shown_whole_and_missing_values_are_empt
 def test_columns_of_lists_are_left_out_even_as_parquet_gives_them_back(tmp_path: Path) -> None:
     frame = pd.DataFrame({"who": ["a", "b"], "score": [0.5, 2.0], "words": [["x"], ["y", "z"]]})
     frame.to_parquet(tmp_path / "mine.parquet")
-    again = pd.read_parquet(tmp_path / "mine.parquet")
-    again = again.assign(pair=pd.Series([("x", []), ("y", [])]), set=pd.Series([{"x"}, {"y"}]))
-    (table,) = browse_items(item_tables({"mine": again}))
+    reloaded = pd.read_parquet(tmp_path / "mine.parquet")
+    reloaded = reloaded.assign(pair=pd.Series([("x", []), ("y", [])]), set=pd.Series([{"x"}, {"y"}]))
+    (table,) = browse_items(item_tables({"mine": reloaded}))
     assert [column["name"] for column in table["columns"]] == ["who", "score"]
 
 
 def test_what_is_not_said_depends_on_what_was_measured() -> None:
-    def said(*measured: Measurement) -> str:
-        return " ".join(limits(measured))
+    def limits_text(*measurements: Measurement) -> str:
+        return " ".join(limits(measurements))
 
-    assert "(association 2e-06 nats)" in said(made.sound_measurement(noise_floor=2e-6))
-    assert "noise floor" not in said(made.sound_measurement(noise_floor=None))
-    assert "covers German only" in said(made.sound_measurement(language="de"))
-    assert "templates" not in said(made.sound_measurement(name="sentiment"))
+    assert "(association 2e-06 nats)" in limits_text(sample_audits.sound_measurement(noise_floor=2e-6))
+    assert "noise floor" not in limits_text(sample_audits.sound_measurement(noise_floor=None))
+    assert "covers German only" in limits_text(sample_audits.sound_measurement(language="de"))
+    assert "templates" not in limits_text(sample_audits.sound_measurement(name="sentiment"))
     assert "not a sample of all models" in " ".join(study_limits(["sentiment"], ["en"]))

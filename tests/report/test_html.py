@@ -1,4 +1,4 @@
-"""The page of an audit: every section is there, nothing is loaded, nothing is injected by a name."""
+"""The page of an audit: every section is present, nothing is loaded from outside, and names cannot inject markup."""
 
 from __future__ import annotations
 
@@ -71,10 +71,13 @@ def test_nothing_is_loaded(measurement: Measurement) -> None:
 
 
 def test_hostile_text_is_escaped_everywhere() -> None:
-    evil = [one.model_copy(update={"profession": f"{at}{EVIL}"}) for at, one in enumerate(sample_professions(2))]
-    evil = [one.model_copy(update={"group": EVIL}) for one in evil]
+    professions = [
+        profession.model_copy(update={"profession": f"{index}{EVIL}"})
+        for index, profession in enumerate(sample_professions(2))
+    ]
+    professions = [profession.model_copy(update={"group": EVIL}) for profession in professions]
     hypothesis = Hypothesis(name=EVIL, statement=EVIL, answer="supported", evidence=EVIL)
-    details = AssociationDetails(hypotheses=[hypothesis], professions=evil, several_pieces=[EVIL])
+    details = AssociationDetails(hypotheses=[hypothesis], professions=professions, several_pieces=[EVIL])
     hostile = sound_measurement(
         headline=[EVIL],
         corpus=EVIL,

@@ -1,5 +1,5 @@
-"""The report in a real browser: items that are sorted, filtered, searched and saved; values under a pointer and keys;
-hostile names and texts; and what axe-core finds, in light and dark."""
+"""The report in a real browser: items are sorted, filtered, searched and saved; values show on hover and with keys;
+names and texts may be hostile; axe-core finds no serious problem, in light and dark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-import sample_audits as made
+import sample_audits
 from pages import EVIL, needs_chromium
 from unmask.measures.recorded import read_table
 from unmask.workflows import ranking
@@ -29,21 +29,21 @@ NAME = f"{EVIL}' \" {RIGHT_TO_LEFT}"
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield opened
-        opened.close()
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page whose model and items mean no good."""
-    items = made.sample_items()["association"]
+    """A page with hostile names and texts."""
+    items = sample_audits.sample_items()["association"]
     texts = (EVIL, RIGHT_TO_LEFT, LONG, '</script><b id="out">', 'a, "quoted"\ntext', FORMULA)
     items["sentence"] = [*texts, *items["sentence"][len(texts) :]]
     items["association"] = [*range(90, 90 - len(texts), -1), *items["association"][len(texts) :]]
     file = tmp_path_factory.mktemp("page") / "report.html"
-    page = made.render_audit_page(
-        made.sample_audit(made.sound_measurement(), made.emotions_measurement(), name=NAME),
+    page = sample_audits.render_audit_page(
+        sample_audits.sample_audit(sample_audits.sound_measurement(), sample_audits.emotions_measurement(), name=NAME),
         {"association": items},
         beside=True,
     )
@@ -53,7 +53,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def opened(browser: Browser, file: Path, **settings: Any) -> Iterator[Page]:
-    """A page that must not complain nor ask for anything."""
+    """Open a page, which must log no problem and request nothing."""
     problems: list[str] = []
     requests: list[str] = []
     tab = browser.new_page(**settings)
@@ -70,8 +70,8 @@ def opened(browser: Browser, file: Path, **settings: Any) -> Iterator[Page]:
 
 def _column(tab: Page, name: str) -> list[str]:
     heads = tab.locator(".items thead th").all_inner_texts()
-    at = next(at for at, head in enumerate(heads) if head.startswith(name))
-    return tab.locator(f".items tbody td:nth-child({at + 1})").all_text_contents()
+    index = next(index for index, head in enumerate(heads) if head.startswith(name))
+    return tab.locator(f".items tbody td:nth-child({index + 1})").all_text_contents()
 
 
 def _numbers(tab: Page) -> list[float]:
@@ -80,8 +80,8 @@ def _numbers(tab: Page) -> list[float]:
 
 def test_items_are_sorted_filtered_searched_and_saved(browser: Browser, report: Path, tmp_path: Path) -> None:
     with opened(browser, report) as tab:
-        said = tab.locator(".items .said")
-        assert said.inner_text() == "80 items found, 25 shown."
+        summary = tab.locator(".items .said")
+        assert summary.inner_text() == "80 items found, 25 shown."
         head = tab.locator(".items th", has_text="association")
         head.get_by_role("button").click()
         assert head.get_attribute("aria-sort") == "descending"
@@ -94,11 +94,11 @@ def test_items_are_sorted_filtered_searched_and_saved(browser: Browser, report: 
         assert len(_numbers(tab)) == 80
         tab.get_by_label("gender").select_option("female")
         assert set(_column(tab, "gender")) == {"female"}
-        assert said.inner_text() == "40 of 80 items found, 25 shown."
+        assert summary.inner_text() == "40 of 80 items found, 25 shown."
         tab.get_by_label("Search").fill("AUNT job 17")
         assert _column(tab, "sentence") == ["My aunt is a job 17."] * 2
         tab.get_by_label("Search").fill("nobody")
-        assert said.inner_text() == "0 of 80 items found, 0 shown."
+        assert summary.inner_text() == "0 of 80 items found, 0 shown."
         tab.get_by_label("Search").fill("")
         tab.get_by_label("gender").select_option("all")
         with tab.expect_download() as download:
@@ -142,10 +142,10 @@ def test_figures_show_values_to_a_pointer_and_to_keys(browser: Browser, report: 
         assert note.is_hidden()
         tab.locator(".drawing > [role=img]").last.focus()
         tab.keyboard.press("ArrowRight")
-        first = note.inner_text()
+        first_text = note.inner_text()
         tab.keyboard.press("ArrowRight")
-        assert first
-        assert note.inner_text() != first
+        assert first_text
+        assert note.inner_text() != first_text
         assert tab.locator("svg title").count() == 0  # they would be shown twice
 
 
@@ -158,14 +158,16 @@ def test_without_a_script_the_page_still_reads(browser: Browser, report: Path) -
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Browser, report: Path, tmp_path: Path, scheme: str) -> None:
-    audits = [made.sample_audit(made.sound_measurement(), name=name) for name in ("one", EVIL)]
+    audits = [sample_audits.sample_audit(sample_audits.sound_measurement(), name=name) for name in ("one", EVIL)]
     ranked = tmp_path / "ranking.html"
     ranked.write_text(ranking.render_ranking(audits), encoding="utf-8")
     for file in (report, ranked):
         with opened(browser, file, color_scheme=scheme) as tab:
             tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-            found = Axe().run(tab).response["violations"]
-        grave = [
-            (one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")
+            violations = Axe().run(tab).response["violations"]
+        serious = [
+            (violation["id"], violation["nodes"][0]["html"][:200])
+            for violation in violations
+            if violation["impact"] in ("serious", "critical")
         ]
-        assert grave == []
+        assert serious == []

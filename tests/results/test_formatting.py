@@ -1,4 +1,4 @@
-"""How numbers, times and names are written."""
+"""Formatting of numbers, times and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result models: frozen, always validated, and files say what they are."""
+"""Result models are frozen and always validated, and files say what they contain."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_details_are_the_same_after_writing_and_reading() -> None:
     ratings = Ratings(
         terms="all", rating="p", scale=1, texts=9, duplicates=0, changed=9, below=1, equal=1, above=7, by_term=[part]
     )
-    given: dict[str, Any] = {"name": "sentiment", "language": "en", "corpus": "reviews", "items": 9}
-    measurement = Measurement(groups={}, tests={"bias": TEST}, details=ratings.model_dump(), **given)
+    fields: dict[str, Any] = {"name": "sentiment", "language": "en", "corpus": "reviews", "items": 9}
+    measurement = Measurement(groups={}, tests={"bias": TEST}, details=ratings.model_dump(), **fields)
     assert Measurement.model_validate_json(measurement.model_dump_json()) == measurement
     assert measurement.read_details(Ratings) == ratings
     with pytest.raises(UnmaskError, match="this result of sentiment has no valid sets"):
@@ -66,8 +66,8 @@ def test_details_are_the_same_after_writing_and_reading() -> None:
 
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:
     save(tmp_path / "audit", Folder(result()))
-    written = json.loads((tmp_path / "audit" / "result.json").read_text())
-    assert (written["kind"], written["schema_version"]) == ("audit", SCHEMA_VERSION) == ("audit", 3)
+    content = json.loads((tmp_path / "audit" / "result.json").read_text())
+    assert (content["kind"], content["schema_version"]) == ("audit", SCHEMA_VERSION) == ("audit", 3)
     assert not is_comparison(tmp_path / "audit")
     with pytest.raises(UnmaskError, match="not a result of this version"):
         load(tmp_path / "audit", ComparisonResult)

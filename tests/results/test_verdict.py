@@ -13,12 +13,12 @@ SIZES = ((0.1, "small"), (float("inf"), "large"))
 
 
 def change(before: float | None, after: float | None, **fields: Any) -> Change:
-    """A change that is reliable, with intervals of ±0.1 around both figures."""
+    """A reliable change, with intervals of ±0.1 around both values."""
     sides = []
     for name, value in (("before", before), ("after", after)):
         interval = None if value is None else (value - 0.1, value + 0.1)
-        own = {key: fields.pop(f"{name}_{key}") for key in ("interval", "p_value") if f"{name}_{key}" in fields}
-        sides.append(Estimate(**({"n": 9, "value": value, "interval": interval} | own)))
+        overrides = {key: fields.pop(f"{name}_{key}") for key in ("interval", "p_value") if f"{name}_{key}" in fields}
+        sides.append(Estimate(**({"n": 9, "value": value, "interval": interval} | overrides)))
     moved = None if before is None or after is None else after - before
     change = Estimate(**({"n": 9, "value": moved, "p_adjusted": 0.01} | fields))
     return Change(labels={}, question="?", before=sides[0], after=sides[1], change=change)
@@ -30,7 +30,7 @@ def change(before: float | None, after: float | None, **fields: Any) -> Change:
         (0.5, 0.2, {}, "improved"),
         (-0.5, -0.2, {}, "improved"),
         (0.2, 0.5, {}, "worse"),
-        (0.05, -0.5, {}, "worse"),  # nothing was clear before: whichever way it points
+        (0.05, -0.5, {}, "worse"),  # not clear before, so either direction is worse
         (0.5, -0.2, {}, "overshot"),
         (0.5, -0.05, {}, "improved"),  # not clear on the other side
         (0.5, 0.2, {"p_adjusted": 0.05}, "no reliable change"),
@@ -88,7 +88,13 @@ def test_a_test_is_clear(p_adjusted: float | None, estimate: float | None, noise
 
 
 def test_sides_sizes_and_noise() -> None:
-    assert [side(one) for one in ((0.1, 1.0), (-1.0, -0.1), (-1.0, 1.0), (0.0, 1.0), None)] == [1, -1, 0, 0, 0]
+    assert [side(interval) for interval in ((0.1, 1.0), (-1.0, -0.1), (-1.0, 1.0), (0.0, 1.0), None)] == [
+        1,
+        -1,
+        0,
+        0,
+        0,
+    ]
     assert [size_label(value, SIZES) for value in (0.0, -0.09, 0.1, -3.0)] == ["small", "small", "large", "large"]
     assert [is_noise(value, 0.1) for value in (None, 0.0, 0.1, -0.1, 0.2)] == [False, True, True, True, False]
     assert not is_noise(0.0, None)

@@ -1,4 +1,4 @@
-"""Correlations: scipy's answers and degenerate input."""
+"""Correlations: scipy's answers, and degenerate input."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_what_is_constant_but_for_rounding_correlates_with_nothing(
     correlate: Callable[[Any, Any], float], size: int
 ) -> None:
     """The mean of seven times 0.8 is not 0.8, and 0.1 + 0.2 is not 0.3."""
-    other = np.arange(size, dtype=float)
-    for constant in (np.full(size, 0.8), np.where(other > 1, 0.1 + 0.2, 0.3), np.zeros(size)):
-        assert math.isnan(correlate(constant, other))
-        assert math.isnan(correlate(other, constant))
+    values = np.arange(size, dtype=float)
+    for constant in (np.full(size, 0.8), np.where(values > 1, 0.1 + 0.2, 0.3), np.zeros(size)):
+        assert math.isnan(correlate(constant, values))
+        assert math.isnan(correlate(values, constant))
         assert math.isnan(correlate(constant, constant))
-    nearly = 0.3 + 1e-9 * other
-    assert correlate(nearly, other) == pytest.approx(1)
-    assert correlate(-1e-30 * other, other) == pytest.approx(-1)
+    nearly = 0.3 + 1e-9 * values
+    assert correlate(nearly, values) == pytest.approx(1)
+    assert correlate(-1e-30 * values, values) == pytest.approx(-1)
 
 
 def test_infinite_numbers_have_ranks() -> None:

@@ -14,47 +14,49 @@ from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
 
 @pytest.mark.parametrize("professions", [4, 5, 8])
 def test_a_perfect_order_of_few_points_has_no_interval(professions: int) -> None:
-    """Fisher's z has no value at 1: no interval, rather than [1, 1] and p = 0, or [−1, 1]."""
+    """Fisher's z is infinite at 1: no interval, rather than [1, 1] with p = 0, or [−1, 1]."""
     shares = np.arange(professions, dtype=float)
     values = np.tile(shares[:, None], (1, 9))
-    found = jackknife(values.shape, lambda r, c: spearman(values[np.ix_(r, c)].mean(axis=1), shares[r]), scale=FISHER)
-    assert found == IntervalEstimate(1.0)
+    estimate = jackknife(
+        values.shape, lambda r, c: spearman(values[np.ix_(r, c)].mean(axis=1), shares[r]), scale=FISHER
+    )
+    assert estimate == IntervalEstimate(1.0)
 
 
-def _mean_of(values: np.ndarray) -> IntervalEstimate:
+def _estimate_mean(values: np.ndarray) -> IntervalEstimate:
     return jackknife(values.shape, lambda r, c: float(values[np.ix_(r, c)].mean()))
 
 
 def test_a_single_column_gives_the_t_test() -> None:
     values = np.array([0.3, -0.1, 0.8, 0.4, 0.2])
-    found = _mean_of(values[:, None])
-    known = stats.ttest_1samp(values, 0)
-    assert found.statistic == pytest.approx(known.statistic)
-    assert found.p_value == pytest.approx(known.pvalue)
-    assert found.df == pytest.approx(4)
-    assert found.interval == pytest.approx(tuple(known.confidence_interval()))
+    estimate = _estimate_mean(values[:, None])
+    expected = stats.ttest_1samp(values, 0)
+    assert estimate.statistic == pytest.approx(expected.statistic)
+    assert estimate.p_value == pytest.approx(expected.pvalue)
+    assert estimate.df == pytest.approx(4)
+    assert estimate.interval == pytest.approx(tuple(expected.confidence_interval()))
 
 
 def test_crossed_mean_by_hand_is_min_f() -> None:
     # row means 1 2 6, column means 2 4; V_rows = s²/3 = 7/3, V_columns = 2/2 = 1; mean 3
     values = np.array([[0.0, 2.0], [1.0, 3.0], [5.0, 7.0]])
-    found = _mean_of(values)
+    estimate = _estimate_mean(values)
     rows, columns = 7 / 3, 1.0
-    assert found.value == pytest.approx(3)
-    assert found.standard_error == pytest.approx(math.sqrt(rows + columns))
-    assert found.df == pytest.approx((rows + columns) ** 2 / (rows**2 / 2 + columns**2 / 1))
+    assert estimate.value == pytest.approx(3)
+    assert estimate.standard_error == pytest.approx(math.sqrt(rows + columns))
+    assert estimate.df == pytest.approx((rows + columns) ** 2 / (rows**2 / 2 + columns**2 / 1))
     f1, f2 = 9 / columns, 9 / rows  # by pairs, by professions
-    assert found.statistic is not None
-    assert found.statistic**2 == pytest.approx(f1 * f2 / (f1 + f2))  # Clark 1973: min F′
+    assert estimate.statistic is not None
+    assert estimate.statistic**2 == pytest.approx(f1 * f2 / (f1 + f2))  # Clark 1973: min F′
 
 
 def test_crossed_degenerate_input() -> None:
-    assert _mean_of(np.empty((0, 3))) == IntervalEstimate(None)
-    assert _mean_of(np.array([[np.nan, 1.0]])) == IntervalEstimate(None)
-    assert _mean_of(np.array([[2.0]])) == IntervalEstimate(2.0)
-    zeros = _mean_of(np.zeros((3, 3)))
+    assert _estimate_mean(np.empty((0, 3))) == IntervalEstimate(None)
+    assert _estimate_mean(np.array([[np.nan, 1.0]])) == IntervalEstimate(None)
+    assert _estimate_mean(np.array([[2.0]])) == IntervalEstimate(2.0)
+    zeros = _estimate_mean(np.zeros((3, 3)))
     assert (zeros.p_value, zeros.interval) == (1.0, (0.0, 0.0))
-    constant = _mean_of(np.full((3, 3), 0.1))
+    constant = _estimate_mean(np.full((3, 3), 0.1))
     assert (constant.p_value, constant.statistic) == (0.0, None)
     assert constant.interval == pytest.approx((0.1, 0.1))
 
@@ -70,7 +72,7 @@ def test_an_undefined_leave_one_out_gives_no_interval() -> None:
 def test_under_the_null_five_per_cent_are_rejected(
     pairs: float, professions: float, cells: float, low: float, high: float
 ) -> None:
-    """20 professions × 9 pairs with random effects of each kind: the rate is 5 %, or less where there is only noise."""
+    """20 professions × 9 pairs with random effects of each kind: 5 % are rejected, or fewer where all is noise."""
     draw = np.random.default_rng(12)
     rejected = 0
     for _ in range(600):
@@ -79,7 +81,7 @@ def test_under_the_null_five_per_cent_are_rejected(
             + professions * draw.normal(size=(20, 1))
             + cells * draw.normal(size=(20, 9))
         )
-        p = _mean_of(values).p_value
+        p = _estimate_mean(values).p_value
         assert p is not None
         rejected += p < 0.05
     assert low <= rejected / 600 <= high
@@ -90,7 +92,7 @@ def test_intervals_cover_the_truth() -> None:
     covered = 0
     for _ in range(400):
         values = 0.7 + draw.normal(size=(1, 9)) + draw.normal(size=(20, 1)) + draw.normal(size=(20, 9))
-        interval = _mean_of(values).interval
+        interval = _estimate_mean(values).interval
         assert interval is not None
         covered += interval[0] <= 0.7 <= interval[1]
     assert 0.91 <= covered / 400 <= 0.99

@@ -1,4 +1,4 @@
-"""Tests of paired data: known answers worked by hand, R's and scipy's."""
+"""Tests of paired data: answers worked out by hand, and those of R and scipy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from unmask.statistics.paired import (
     z_from_v,
 )
 
-few_sizes = st.integers(-6, 6).map(float)  # so that many are equal, or zero
+few_sizes = st.integers(-6, 6).map(float)  # many ties and zeros
 numbers = st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
 
 
@@ -39,39 +39,39 @@ numbers = st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
     ],
 )
 def test_published_v_gives_published_r(v: float, z: float, r: float) -> None:
-    found = z_from_v(v, 900)
-    assert found is not None
-    assert found == pytest.approx(z, abs=0.01)
-    assert -abs(found) / math.sqrt(1800) == pytest.approx(r, abs=0.0005)
+    result = z_from_v(v, 900)
+    assert result is not None
+    assert result == pytest.approx(z, abs=0.01)
+    assert -abs(result) / math.sqrt(1800) == pytest.approx(r, abs=0.0005)
 
 
 def test_signed_ranks_by_hand() -> None:
     # |d| = 1 2 3 4 5: ranks 1..5; positive 1, 3, 4, 5 → V = 1+3+4+5 = 13; mean 7.5; variance 5·6·11/24 = 13.75
-    found = signed_ranks([1, -2, 3, 4, 5])
-    assert (found.v, found.w, found.n) == (13, 2, 5)
-    assert found.z == pytest.approx((13 - 7.5 - 0.5) / math.sqrt(13.75))
-    assert found.r == pytest.approx(5 / math.sqrt(13.75) / math.sqrt(10))
-    assert found.rank_biserial == pytest.approx((13 - 2) / 15)
+    ranks = signed_ranks([1, -2, 3, 4, 5])
+    assert (ranks.v, ranks.w, ranks.n) == (13, 2, 5)
+    assert ranks.z == pytest.approx((13 - 7.5 - 0.5) / math.sqrt(13.75))
+    assert ranks.r == pytest.approx(5 / math.sqrt(13.75) / math.sqrt(10))
+    assert ranks.rank_biserial == pytest.approx((13 - 2) / 15)
 
 
 @given(st.lists(numbers, min_size=6, max_size=40))
 def test_signed_ranks_agree_with_scipy(values: list[float]) -> None:
-    kept = [value for value in values if value]
-    if not kept:
+    nonzero = [value for value in values if value]
+    if not nonzero:
         return
     ours = signed_ranks(values)
     theirs = stats.wilcoxon(values, correction=True, method="approx", zero_method="wilcox")
     assert ours.w == theirs.statistic
     assert ours.v == stats.wilcoxon(values, alternative="greater", method="approx").statistic
-    if ours.z is not None and ours.v != len(kept) * (len(kept) + 1) / 4:
+    if ours.z is not None and ours.v != len(nonzero) * (len(nonzero) + 1) / 4:
         assert ours.p_value == pytest.approx(theirs.pvalue, rel=1e-6)
 
 
 @given(st.lists(numbers, min_size=1, max_size=30))
 def test_signed_ranks_turn_with_the_sign(values: list[float]) -> None:
-    one, other = signed_ranks(values), signed_ranks([-value for value in values])
-    assert one.p_value == pytest.approx(other.p_value)
-    assert one.rank_biserial == pytest.approx(-(other.rank_biserial or 0))
+    ranks, negated = signed_ranks(values), signed_ranks([-value for value in values])
+    assert ranks.p_value == pytest.approx(negated.p_value)
+    assert ranks.rank_biserial == pytest.approx(-(negated.rank_biserial or 0))
 
 
 def test_signed_ranks_of_degenerate_input() -> None:
@@ -85,7 +85,7 @@ def test_signed_ranks_of_degenerate_input() -> None:
 
 def test_sign_flip_by_hand() -> None:
     assert sign_flip([1, 2, 3], seed=0) == 2 / 8  # only +++ and −−− reach the mean
-    assert sign_flip([1, 1, -1], seed=0) == 1.0  # |1/3| is the least that three ones can give
+    assert sign_flip([1, 1, -1], seed=0) == 1.0  # |1/3| is the smallest mean of three ±1
     assert sign_flip([0, 0], seed=0) == 1.0
     assert sign_flip([], seed=0) is None
     assert sign_flip([1, float("nan")], seed=0) is None
@@ -101,36 +101,40 @@ def test_sign_flip_of_many_clusters_is_drawn_and_repeatable() -> None:
 
 def test_rank_biserial_by_hand() -> None:
     # V₊ = 13, V₋ = 2; tᵢ = 3, 1, 5, 5, 5, squares about their mean 12.8; √(4/5 · 12.8/10²) = .32; 1 − r² = 104/225
-    found = rank_biserial([1, -2, 3, 4, 5])
-    assert found.value == pytest.approx(11 / 15)
-    assert found.standard_error == pytest.approx(0.32 * 225 / 104)
+    estimate = rank_biserial([1, -2, 3, 4, 5])
+    assert estimate.value == pytest.approx(11 / 15)
+    assert estimate.standard_error == pytest.approx(0.32 * 225 / 104)
     z, reach = math.log(26 / 4) / 2, 2.7764451051977987 * 9 / 13  # qt(.975, 4)
-    assert found.interval == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)))
-    assert found.statistic == pytest.approx(z * 13 / 9)
-    assert rank_biserial([0, 1, -2, 0, 3, 4, 5, 0]) == found
+    assert estimate.interval == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)))
+    assert estimate.statistic == pytest.approx(z * 13 / 9)
+    assert rank_biserial([0, 1, -2, 0, 3, 4, 5, 0]) == estimate
 
 
 @given(st.lists(few_sizes, min_size=3, max_size=25))
 def test_rank_biserial_is_the_jackknife_of_signed_ranks(values: list[float]) -> None:
-    kept = np.array([value for value in values if value])
-    found = rank_biserial(values)
-    assert found.value == signed_ranks(values).rank_biserial
-    if len(kept) < 3 or len(set(np.sign(kept))) == 1:
-        assert found == IntervalEstimate(found.value)
+    nonzero = np.array([value for value in values if value])
+    estimate = rank_biserial(values)
+    assert estimate.value == signed_ranks(values).rank_biserial
+    if len(nonzero) < 3 or len(set(np.sign(nonzero))) == 1:
+        assert estimate == IntervalEstimate(estimate.value)
         return
-    assert sum_signs(kept).tolist() == np.sign(kept[:, None] + kept).sum(axis=1).tolist()
-    left = np.array([signed_ranks(np.delete(kept, i)).rank_biserial for i in range(len(kept))], dtype=float)
-    error = math.sqrt((len(kept) - 1) * left.var())
-    assert found.value is not None
-    assert found.standard_error == pytest.approx(error / (1 - found.value**2))
+    assert sum_signs(nonzero).tolist() == np.sign(nonzero[:, None] + nonzero).sum(axis=1).tolist()
+    leave_one_out = np.array(
+        [signed_ranks(np.delete(nonzero, i)).rank_biserial for i in range(len(nonzero))], dtype=float
+    )
+    error = math.sqrt((len(nonzero) - 1) * leave_one_out.var())
+    assert estimate.value is not None
+    assert estimate.standard_error == pytest.approx(error / (1 - estimate.value**2))
 
 
 def test_rank_biserial_agrees_with_a_bootstrap() -> None:
     draw = np.random.default_rng(2)
     values = draw.exponential(size=300) - 0.5
-    found = rank_biserial(values)
-    drawn = [signed_ranks(draw.choice(values, 300)).rank_biserial for _ in range(600)]
-    assert found.interval == pytest.approx(tuple(np.quantile(np.array(drawn, dtype=float), (0.025, 0.975))), abs=0.02)
+    estimate = rank_biserial(values)
+    resampled = [signed_ranks(draw.choice(values, 300)).rank_biserial for _ in range(600)]
+    assert estimate.interval == pytest.approx(
+        tuple(np.quantile(np.array(resampled, dtype=float), (0.025, 0.975))), abs=0.02
+    )
 
 
 def test_rank_biserial_of_degenerate_input() -> None:
@@ -146,10 +150,10 @@ def test_rank_biserial_of_degenerate_input() -> None:
 
 def test_mean_bias_is_the_t_test() -> None:
     values = [0.003, 0.0, -0.001, 0.008, 0.0, 0.004]
-    found, known = mean_bias(values), stats.ttest_1samp(values, 0)
-    assert found.value == pytest.approx(0.014 / 6)
-    assert found.interval == pytest.approx(tuple(known.confidence_interval()))
-    assert found.p_value == pytest.approx(known.pvalue)
+    estimate, expected = mean_bias(values), stats.ttest_1samp(values, 0)
+    assert estimate.value == pytest.approx(0.014 / 6)
+    assert estimate.interval == pytest.approx(tuple(expected.confidence_interval()))
+    assert estimate.p_value == pytest.approx(expected.pvalue)
     assert mean_bias([]) == IntervalEstimate(None)
     assert mean_bias([0.5]) == IntervalEstimate(0.5)
     assert mean_bias([0, 0]).interval == (0, 0)
@@ -182,7 +186,7 @@ def test_detectable_of_degenerate_input() -> None:
 
 
 def test_heavy_tails_do_not_break_the_five_per_cent() -> None:
-    """A symmetric null, Student's t with two degrees of freedom, its variance infinite."""
+    """A symmetric null distribution: Student's t with two degrees of freedom, whose variance is infinite."""
     draw = np.random.default_rng(6)
     rejected = np.zeros(3)
     for _ in range(400):

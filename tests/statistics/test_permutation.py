@@ -1,4 +1,4 @@
-"""WEAT: known answers by hand and by naive enumeration, its words and sentences, and degenerate input."""
+"""WEAT: answers by hand and by enumeration, its words and sentences, and degenerate input."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from unmask.statistics.permutation import effect_interval, partition_test
 A, B = [[2.0, 0.0]], [[0.0, 1.0]]  # s(w) is then the difference of a unit vector's coordinates
 X, Y = [[5.0, 0.0], [4.0, 3.0]], [[3.0, 4.0], [0.0, 7.0]]  # s: 1, .2 and -.2, -1
 SETS = ("targ1", "targ2", "attr1", "attr2")
-each_test = pytest.mark.parametrize("test", associations(), ids=lambda test: test.name)
+for_each_test = pytest.mark.parametrize("test", associations(), ids=lambda test: test.name)
 
 
 def naive_p(values: list[int], size: int, alternative: str) -> float:
-    """By visiting every group, in whole numbers."""
+    """Enumerate all groups, in whole numbers."""
     count, total = len(values), sum(values)
 
-    def distance(group: tuple[int, ...]) -> int:  # count × (sum of the group − what is expected of it)
-        found = count * sum(values[place] for place in group) - size * total
-        return abs(found) if alternative == "two-sided" else found
+    def distance(group: tuple[int, ...]) -> int:  # count × (sum of the group − its expected value)
+        difference = count * sum(values[index] for index in group) - size * total
+        return abs(difference) if alternative == "two-sided" else difference
 
     observed = distance(tuple(range(size)))
     reached = [distance(group) >= observed for group in combinations(range(count), size)]
@@ -43,24 +43,24 @@ def naive_p(values: list[int], size: int, alternative: str) -> float:
 
 
 def test_by_hand() -> None:
-    found = unmask.weat(X, Y, A, B)
-    assert found.x == pytest.approx([1, 0.2])
-    assert found.y == pytest.approx([-0.2, -1])
-    assert found.statistic == pytest.approx(1.2 - -1.2)
-    assert found.effect_size == pytest.approx((0.6 - -0.6) / math.sqrt((1 + 0.04 + 0.04 + 1) / 3))
-    assert (found.p_value, found.partitions, found.exact) == (1 / 6, 6, True)
-    assert (found.n_x, found.n_y, found.alternative) == (2, 2, "greater")
+    result = unmask.weat(X, Y, A, B)
+    assert result.x == pytest.approx([1, 0.2])
+    assert result.y == pytest.approx([-0.2, -1])
+    assert result.statistic == pytest.approx(1.2 - -1.2)
+    assert result.effect_size == pytest.approx((0.6 - -0.6) / math.sqrt((1 + 0.04 + 0.04 + 1) / 3))
+    assert (result.p_value, result.partitions, result.exact) == (1 / 6, 6, True)
+    assert (result.n_x, result.n_y, result.alternative) == (2, 2, "greater")
     assert unmask.weat(X, Y, A, B, alternative="two-sided").p_value == 2 / 6
 
 
 def test_sides_turn_the_sign() -> None:
-    one, other, turned = unmask.weat(X, Y, A, B), unmask.weat(Y, X, A, B), unmask.weat(X, Y, B, A)
-    assert one.effect_size is not None
-    assert other.effect_size == pytest.approx(-one.effect_size)
-    assert turned.effect_size == pytest.approx(-one.effect_size)
-    assert other.p_value == turned.p_value == 1
-    assert one.interval is not None
-    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]), abs=1e-5)
+    result, swapped, negated = unmask.weat(X, Y, A, B), unmask.weat(Y, X, A, B), unmask.weat(X, Y, B, A)
+    assert result.effect_size is not None
+    assert swapped.effect_size == pytest.approx(-result.effect_size)
+    assert negated.effect_size == pytest.approx(-result.effect_size)
+    assert swapped.p_value == negated.p_value == 1
+    assert result.interval is not None
+    assert swapped.interval == pytest.approx((-result.interval[1], -result.interval[0]), abs=1e-5)
 
 
 def test_lengths_do_not_matter() -> None:
@@ -72,11 +72,11 @@ def test_lengths_do_not_matter() -> None:
 def test_p_is_that_of_all_partitions(values: list[int], more: st.DataObject) -> None:
     size = more.draw(st.integers(1, len(values) - 1))
     alternative = more.draw(st.sampled_from(["greater", "two-sided"]))
-    tenths = [value / 10 for value in values]  # with many ties, most of them off by rounding
-    found = partition_test(tenths, size, alternative=alternative, seed=0)
-    assert found.exact
-    assert found.partitions == math.comb(len(values), size)
-    assert found.p_value == naive_p(values, size, alternative)
+    tenths = [value / 10 for value in values]  # with many ties, most of them inexact by rounding
+    result = partition_test(tenths, size, alternative=alternative, seed=0)
+    assert result.exact
+    assert result.partitions == math.comb(len(values), size)
+    assert result.p_value == naive_p(values, size, alternative)
 
 
 def test_p_of_eight_and_eight() -> None:
@@ -91,21 +91,21 @@ def test_p_of_larger_sets_is_hypergeometric_for_zeros_and_ones(ones: int, size: 
     in_first = ones * 2 // 3
     values = [1] * in_first + [0] * (size - in_first) + [1] * (ones - in_first)
     values += [0] * (count - len(values))
-    found = partition_test(values, size, seed=0)
-    assert found.exact
-    assert found.p_value == pytest.approx(stats.hypergeom.sf(in_first - 1, count, ones, size), rel=1e-12)
+    result = partition_test(values, size, seed=0)
+    assert result.exact
+    assert result.p_value == pytest.approx(stats.hypergeom.sf(in_first - 1, count, ones, size), rel=1e-12)
 
 
 def test_p_of_very_large_sets_is_drawn() -> None:
     values = [1] * 20 + [0] * 20 + [1] * 12 + [0] * 28
-    found = partition_test(values, 40, samples=20_000, seed=1)
+    result = partition_test(values, 40, samples=20_000, seed=1)
     truth = float(stats.hypergeom.sf(19, 80, 32, 40))
-    assert not found.exact
-    assert found.partitions == 20_001
-    assert found.p_value == pytest.approx(truth, abs=4 * math.sqrt(truth * (1 - truth) / 20_000))
-    assert partition_test(values, 40, samples=20_000, seed=1) == found
-    both = partition_test(values, 40, samples=20_000, seed=1, alternative="two-sided").p_value
-    assert both == pytest.approx(2 * truth, abs=8 * math.sqrt(truth * (1 - truth) / 20_000))
+    assert not result.exact
+    assert result.partitions == 20_001
+    assert result.p_value == pytest.approx(truth, abs=4 * math.sqrt(truth * (1 - truth) / 20_000))
+    assert partition_test(values, 40, samples=20_000, seed=1) == result
+    two_sided = partition_test(values, 40, samples=20_000, seed=1, alternative="two-sided").p_value
+    assert two_sided == pytest.approx(2 * truth, abs=8 * math.sqrt(truth * (1 - truth) / 20_000))
     assert partition_test([1] * 40 + [0] * 40, 40, samples=99, seed=1).p_value == 1 / 100  # never zero
 
 
@@ -113,9 +113,9 @@ def test_p_of_very_large_sets_is_drawn() -> None:
 def test_interval_by_the_noncentral_t(t: float, n_x: int, n_y: int) -> None:
     n, df = n_x + n_y, n_x + n_y - 2
     bound = math.sqrt(n * (n - 1) / (n_x * n_y))
-    found = effect_interval(bound * t / math.sqrt(df + t * t), n_x, n_y)
-    assert found is not None
-    for effect, share in zip(found, (0.975, 0.025), strict=True):
+    interval = effect_interval(bound * t / math.sqrt(df + t * t), n_x, n_y)
+    assert interval is not None
+    for effect, share in zip(interval, (0.975, 0.025), strict=True):
         rho = effect / bound
         centre = rho * math.sqrt(n / (1 - rho * rho))
         below = integrate.quad(  # P(T <= t): a normal over an independent chi
@@ -145,7 +145,7 @@ def test_interval_covers() -> None:
     effects = (x.mean(axis=1) - y.mean(axis=1)) / np.concatenate([x, y], axis=1).std(axis=1, ddof=1)
     truth = 1 / math.sqrt(1 + 1 / 4) * math.sqrt(15 / 16)
     intervals = [effect_interval(float(effect), 8, 8) for effect in effects]
-    covered = [one is not None and one[0] <= truth <= one[1] for one in intervals]
+    covered = [interval is not None and interval[0] <= truth <= interval[1] for interval in intervals]
     assert 0.93 <= np.mean(covered) <= 0.97
 
 
@@ -161,20 +161,20 @@ def test_vectors_that_mean_nothing_are_found_to_mean_something_at_the_nominal_ra
 
 
 def test_targets_that_are_all_alike_have_no_effect() -> None:
-    for same in (unmask.weat([[1.0, 2.0], [2.0, 4.0]], [[3.0, 6.0], [0.1, 0.2]], A, B), unmask.weat(X, Y, A, A)):
-        assert (same.effect_size, same.interval, same.p_value) == (None, None, 1.0)
+    for result in (unmask.weat([[1.0, 2.0], [2.0, 4.0]], [[3.0, 6.0], [0.1, 0.2]], A, B), unmask.weat(X, Y, A, A)):
+        assert (result.effect_size, result.interval, result.p_value) == (None, None, 1.0)
     assert unmask.weat(X, Y, A, A, alternative="two-sided").p_value == 1
 
 
 def test_sets_without_spread_have_an_effect_and_no_interval() -> None:
-    found = unmask.weat([[1, 0], [2, 0]], [[0, 1], [0, 3]], A, B)
-    assert found.effect_size == pytest.approx(math.sqrt(4 * 3 / (2 * 2)))  # the largest that there is
-    assert found.interval is None
-    assert found.p_value == 1 / 6
+    result = unmask.weat([[1, 0], [2, 0]], [[0, 1], [0, 3]], A, B)
+    assert result.effect_size == pytest.approx(math.sqrt(4 * 3 / (2 * 2)))  # the largest possible
+    assert result.interval is None
+    assert result.p_value == 1 / 6
 
 
 @pytest.mark.parametrize(
-    ("x", "a", "says"),
+    ("x", "a", "message"),
     [
         ([[1, 0], [0, 0], [0, 0]], A, "x has 2 vectors of zeros, first in row 1; they have no cosine: leave them out"),
         (X, [[1.0, float("nan")]], "a has NaN or infinity in 1 vectors, first in row 0; leave them out"),
@@ -186,8 +186,8 @@ def test_sets_without_spread_have_an_effect_and_no_interval() -> None:
         (X, [["he", "man"]], "a is no table of numbers; give vectors as rows, all of the same length"),
     ],
 )
-def test_what_is_no_set_of_vectors_is_refused(x: NDArray[np.float64], a: NDArray[np.float64], says: str) -> None:
-    with pytest.raises(UnmaskError, match=f"^{says}$"):
+def test_what_is_no_set_of_vectors_is_refused(x: NDArray[np.float64], a: NDArray[np.float64], message: str) -> None:
+    with pytest.raises(UnmaskError, match=f"^{message}$"):
         unmask.weat(x, Y, a, B)
 
 
@@ -206,78 +206,78 @@ def test_the_example_is_right() -> None:
     assert tried > 0
 
 
-@each_test
+@for_each_test
 def test_spans_hold_the_word(test: Association) -> None:
-    for one, found in zip(test.sets, sentences(test), strict=True):
-        forms = {word.text: {word.text, word.singular, word.plural} for word in one.words}
-        for sentence in found:
+    for word_set, texts in zip(test.sets, sentences(test), strict=True):
+        forms = {word.text: {word.text, word.singular, word.plural} for word in word_set.words}
+        for sentence in texts:
             start, end = sentence.span
             form = sentence.text[start:end]
             assert form in forms[sentence.word] or form[0].lower() + form[1:] in forms[sentence.word]
-        assert {sentence.word for sentence in found} == set(forms)
-        assert len({sentence.text for sentence in found}) == len(found)
+        assert {sentence.word for sentence in texts} == set(forms)
+        assert len({sentence.text for sentence in texts}) == len(texts)
 
 
 def test_people_are_no_things() -> None:
-    texts = {sentence.text for found in sentences(association("6")) for sentence in found}
+    texts = {sentence.text for test_sentences in sentences(association("6")) for sentence in test_sentences}
     assert {"A child is a person.", "Executives are people.", "It is management.", "A wedding is a thing."} <= texts
     assert not {"A child is a thing.", "It is a parent.", "This is a management."} & texts
 
 
 def test_sentences_about_men_and_women() -> None:
-    found = gendered_sentences()
-    assert [one.gender for one in found] == ["male"] * 80 + ["female"] * 80
-    assert (found[0].text, found[0].span, found[0].word) == ("This is a male.", (10, 14), "male")
-    women = next(one for one in found if one.text == "Those are women.")
+    gendered = gendered_sentences()
+    assert [sentence.gender for sentence in gendered] == ["male"] * 80 + ["female"] * 80
+    assert (gendered[0].text, gendered[0].span, gendered[0].word) == ("This is a male.", (10, 14), "male")
+    women = next(sentence for sentence in gendered if sentence.text == "Those are women.")
     assert (women.text[slice(*women.span)], women.word, women.gender) == ("women", "woman", "female")
 
 
-@each_test
+@for_each_test
 def test_words_and_sentences_are_those_released(test: Association, data: Path) -> None:
     words = json.loads((data / "seat" / f"weat{test.name}.jsonl").read_text(encoding="utf-8"))
     released = json.loads((data / "seat" / f"sent-weat{test.name}.jsonl").read_text(encoding="utf-8"))
-    for key, one, found in zip(SETS, test.sets, sentences(test, released=True), strict=True):
-        assert [word.text for word in one.words] == words[key]["examples"]
-        texts = [sentence.text for sentence in found]
-        if one.name.startswith("arts"):  # a random part of them was released, as many as the other targets have
-            kept = set(released[key]["examples"])
-            assert len(kept) == len(released["targ1"]["examples"]) < len(texts)
-            texts = [text for text in texts if text in kept]
+    for key, word_set, test_sentences in zip(SETS, test.sets, sentences(test, released=True), strict=True):
+        assert [word.text for word in word_set.words] == words[key]["examples"]
+        texts = [sentence.text for sentence in test_sentences]
+        if word_set.name.startswith("arts"):  # a random part of them was released: as many as the other targets have
+            released_texts = set(released[key]["examples"])
+            assert len(released_texts) == len(released["targ1"]["examples"]) < len(texts)
+            texts = [text for text in texts if text in released_texts]
         assert texts == released[key]["examples"]
 
 
 @pytest.mark.parametrize("gender", ["male", "female"])
 def test_sentences_of_the_gender_direction_are_those_released(gender: str, data: Path) -> None:
     released = (data / "lipstick" / f"{gender}_sentence_file.txt").read_text(encoding="utf-8").splitlines()
-    found = [one for one in gendered_sentences() if one.gender == gender]
-    assert [one.text.removesuffix(".") for one in found] == released
-    words = {one.text[slice(*one.span)].lower() for one in found}
+    gendered = [sentence for sentence in gendered_sentences() if sentence.gender == gender]
+    assert [sentence.text.removesuffix(".") for sentence in gendered] == released
+    words = {sentence.text[slice(*sentence.span)].lower() for sentence in gendered}
     assert len(words) == 13
-    for one in found:  # the paper's code takes the first word that is one of these: the same
-        first = re.search(rf"\b({'|'.join(words)})\b", one.text, re.IGNORECASE)
-        assert first is not None
-        assert first.span() == one.span
+    for sentence in gendered:  # the paper's code takes the first of these words in the sentence: the same one
+        match = re.search(rf"\b({'|'.join(words)})\b", sentence.text, re.IGNORECASE)
+        assert match is not None
+        assert match.span() == sentence.span
 
 
 def test_word2vec_ties_mathematics_to_men(data: Path) -> None:
     path = data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz"
-    head, _, rest = gzip.decompress(path.read_bytes()).partition(b"\n")
+    head, _, content = gzip.decompress(path.read_bytes()).partition(b"\n")
     count, width = map(int, head.split())
-    vectors, place = {}, 0
+    vectors, position = {}, 0
     for _ in range(count):
-        end = rest.index(b" ", place)
-        vectors[rest[place:end].decode().strip()] = np.frombuffer(rest, np.float32, width, end + 1)
-        place = end + 1 + 4 * width
+        end = content.index(b" ", position)
+        vectors[content[position:end].decode().strip()] = np.frombuffer(content, np.float32, width, end + 1)
+        position = end + 1 + 4 * width
     test = association("7")
-    x, y, a, b = ([vectors[word.text] for word in one.words if word.text in vectors] for one in test.sets)
-    assert [word.text for one in test.sets for word in one.words if word.text not in vectors] == ["equations"]
+    x, y, a, b = ([vectors[word.text] for word in word_set.words if word.text in vectors] for word_set in test.sets)
+    assert [word.text for word_set in test.sets for word in word_set.words if word.text not in vectors] == ["equations"]
 
     def cosine(u: NDArray[np.float32], v: NDArray[np.float32]) -> float:
-        return float(stats.pearsonr(np.concatenate([u, -u]), np.concatenate([v, -v])).statistic)  # means are zero
+        return float(stats.pearsonr(np.concatenate([u, -u]), np.concatenate([v, -v])).statistic)  # the means are zero
 
     naive = [np.mean([cosine(w, v) for v in a]) - np.mean([cosine(w, v) for v in b]) for w in (*x, *y)]
-    found = unmask.weat(x, y, a, b)
-    assert [*found.x, *found.y] == pytest.approx(naive, abs=1e-6)
-    assert found.effect_size == pytest.approx((np.mean(naive[:7]) - np.mean(naive[7:])) / np.std(naive, ddof=1))
-    assert found.effect_size == pytest.approx(0.883, abs=0.0005)
-    assert found.p_value == pytest.approx(naive_p([round(one * 1e9) for one in naive], 7, "greater"))
+    result = unmask.weat(x, y, a, b)
+    assert [*result.x, *result.y] == pytest.approx(naive, abs=1e-6)
+    assert result.effect_size == pytest.approx((np.mean(naive[:7]) - np.mean(naive[7:])) / np.std(naive, ddof=1))
+    assert result.effect_size == pytest.approx(0.883, abs=0.0005)
+    assert result.p_value == pytest.approx(naive_p([round(value * 1e9) for value in naive], 7, "greater"))

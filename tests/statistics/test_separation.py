@@ -1,4 +1,4 @@
-"""Separation of two groups: known answers, naive references, chance."""
+"""Separation of two groups: known answers, naive references, chance level."""
 
 from __future__ import annotations
 
@@ -23,71 +23,71 @@ from unmask.statistics.separation import (
 
 
 class TestSeparation:
-    def test_two_clusters_are_called_by_what_most_of_them_is(self) -> None:
-        found = score_two_clusters([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0])
-        assert found.accuracy == pytest.approx(5 / 6)
+    def test_two_clusters_are_labelled_by_their_majority(self) -> None:
+        separation = score_two_clusters([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0])
+        assert separation.accuracy == pytest.approx(5 / 6)
         assert cluster_agreement([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 0]) == pytest.approx(1 / 6)
 
-    def test_their_chance_is_that_of_all_deals(self) -> None:
+    def test_chance_is_that_of_all_assignments(self) -> None:
         labels, clusters = np.array([1, 1, 1, 0, 0, 0, 0]), np.array([1, 1, 0, 0, 0, 0, 1])
         deals = []
         for ones in combinations(range(7), 3):
-            dealt = np.isin(np.arange(7), ones)
-            deals.append(max(np.mean(dealt == clusters), np.mean(dealt != clusters)))
-        found = score_two_clusters(labels, clusters)
-        assert found.chance == pytest.approx(np.mean(deals))
-        assert found.p_value == pytest.approx(np.mean(np.array(deals) >= found.accuracy - 1e-9))
-        assert found.chance_high == pytest.approx(np.quantile(deals, 0.975, method="inverted_cdf"))
+            labels_dealt = np.isin(np.arange(7), ones)
+            deals.append(max(np.mean(labels_dealt == clusters), np.mean(labels_dealt != clusters)))
+        separation = score_two_clusters(labels, clusters)
+        assert separation.chance == pytest.approx(np.mean(deals))
+        assert separation.p_value == pytest.approx(np.mean(np.array(deals) >= separation.accuracy - 1e-9))
+        assert separation.chance_high == pytest.approx(np.quantile(deals, 0.975, method="inverted_cdf"))
 
     def test_predictions_can_be_worse_than_half(self) -> None:
-        found = score_predictions([1, 1, 0, 0], [0, 0, 1, 0])
-        assert found.accuracy == pytest.approx(0.25)
-        assert found.p_value == pytest.approx(1.0)
+        separation = score_predictions([1, 1, 0, 0], [0, 0, 1, 0])
+        assert separation.accuracy == pytest.approx(0.25)
+        assert separation.p_value == pytest.approx(1.0)
 
     def test_purity_of_many_clusters(self) -> None:
-        found = score_many_clusters([1, 1, 1, 0, 0, 0], [5, 5, 7, 7, 7, 9], seed=0)
-        assert found.accuracy == pytest.approx(5 / 6)
-        assert found.chance > 0.5
+        separation = score_many_clusters([1, 1, 1, 0, 0, 0], [5, 5, 7, 7, 7, 9], seed=0)
+        assert separation.accuracy == pytest.approx(5 / 6)
+        assert separation.chance > 0.5
 
     def test_a_cluster_for_each_thing_is_pure_by_chance_as_well(self) -> None:
-        found = score_many_clusters([1, 0, 1, 0], [0, 1, 2, 3], seed=0)
-        assert (found.accuracy, found.chance, found.p_value) == (1.0, 1.0, 1.0)
+        separation = score_many_clusters([1, 0, 1, 0], [0, 1, 2, 3], seed=0)
+        assert (separation.accuracy, separation.chance, separation.p_value) == (1.0, 1.0, 1.0)
 
     def test_v_measure(self) -> None:
         assert v_measure([1, 1, 0, 0], [3, 3, 4, 4]) == pytest.approx(1.0)
         assert v_measure([1, 0, 1, 0], [3, 3, 4, 4]) == pytest.approx(0.0, abs=1e-12)
 
     def test_one_cluster_says_nothing(self) -> None:
-        found = score_two_clusters([1, 1, 0, 0], [0, 0, 0, 0])
-        assert (found.accuracy, found.p_value, found.v_measure) == (0.5, 1.0, 0.0)
+        separation = score_two_clusters([1, 1, 0, 0], [0, 0, 0, 0])
+        assert (separation.accuracy, separation.p_value, separation.v_measure) == (0.5, 1.0, 0.0)
 
 
 class TestProbe:
     def test_it_is_ridge_regression(self) -> None:
         rows = gaussian(60, 5)
         labels = rows[:, 0] + 0.5 * rows[:, 1] > 0
-        found = linear_probe(rows @ rows.T, labels, seed=3, shuffles=0)
-        kind = np.where(labels, 1.0, -1.0)
+        probe = linear_probe(rows @ rows.T, labels, seed=3, shuffles=0)
+        signs = np.where(labels, 1.0, -1.0)
         rng = np.random.default_rng(3)
         folds = np.empty(60, dtype=int)
         for side in (-1.0, 1.0):
-            members = rng.permutation(np.flatnonzero(kind == side))
+            members = rng.permutation(np.flatnonzero(signs == side))
             folds[members] = np.arange(members.size) % FOLDS
         right = np.empty(60, dtype=bool)
         for fold in range(FOLDS):
             train, test = folds != fold, folds == fold
             centred = rows[train] - rows[train].mean(axis=0)
             penalty = PENALTY * float((centred**2).sum(axis=1).mean())
-            ridge = Ridge(alpha=penalty).fit(rows[train], kind[train])
+            ridge = Ridge(alpha=penalty).fit(rows[train], signs[train])
             right[test] = (ridge.predict(rows[test]) > 0) == labels[test]
-        np.testing.assert_array_equal(found.right, right)
-        assert found.accuracy == pytest.approx(right.mean())
+        np.testing.assert_array_equal(probe.right, right)
+        assert probe.accuracy == pytest.approx(right.mean())
 
     def test_chance_is_what_shuffled_labels_give(self) -> None:
         rows = gaussian(80, 5)
-        found = linear_probe(rows @ rows.T, np.arange(80) % 2 == 0, seed=1)
-        assert found.chance == pytest.approx(0.5, abs=0.05)
-        assert found.p_value > 0.01
+        probe = linear_probe(rows @ rows.T, np.arange(80) % 2 == 0, seed=1)
+        assert probe.chance == pytest.approx(0.5, abs=0.05)
+        assert probe.p_value > 0.01
         planted = linear_probe(rows @ rows.T, rows[:, 0] > 0, seed=1)
         assert planted.p_value == pytest.approx(1 / 200)
         assert planted.accuracy > planted.chance_high

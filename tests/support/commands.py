@@ -1,7 +1,7 @@
-"""`unmask` in a process of its own, without the wait for libraries: one process has imported them, and forks itself.
+"""`unmask` in its own process, without waiting for imports: one process has imported the libraries and forks.
 
 Every command is a process with its own standard streams, folder, exit code and state of `unmask`, as in a shell. What
-importing a library would print is not seen, and all have one seed of hashes: a test of either starts Python itself.
+a library prints on import is not seen, and all share one hash seed: tests of either start Python themselves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def environment() -> dict[str, str]:
 
 
 def unmask(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """What `unmask WORDS…` does, typed in a folder."""
+    """Run `unmask WORDS…` in a folder."""
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
@@ -46,7 +46,7 @@ def unmask(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def interrupted(*words: str | Path, cwd: Path, once: str) -> tuple[int, str, str]:
-    """Exit code and both streams of a command that gets Ctrl-C once a library of that name is loaded: it is at work."""
+    """Exit code and both streams of a command that gets Ctrl-C once it has loaded the library `once`."""
     running = subprocess.Popen(
         [sys.executable, "-m", "unmask", *map(str, words)],
         cwd=cwd,
@@ -65,7 +65,7 @@ def interrupted(*words: str | Path, cwd: Path, once: str) -> tuple[int, str, str
 
 @cache
 def _server() -> subprocess.Popen[str]:
-    """One for all tests of a process; it ends when its standard input does."""
+    """One per process of tests; it ends when its standard input closes."""
     server = subprocess.Popen(
         [sys.executable, __file__], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

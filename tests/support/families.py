@@ -1,6 +1,6 @@
-"""A small model and tokenizer of each family, saved to a folder as it would be on a hub, with random weights.
+"""A small model and tokenizer of each family, saved to a folder as on a hub, with random weights.
 
-Weights are drawn wide, so that scores differ enough for a wrong position or mask to show.
+Weights are drawn from a wide distribution, so that a wrong position or mask changes the scores visibly.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ BERT_SPECIAL = {
 }
 
 
-def wordpiece(folder: Path, *, lowercase: bool = True, kept: int = 1) -> Any:
-    """Word pieces; of the words, only every `kept`-th is whole, the rest fall into pieces."""
+def wordpiece(folder: Path, *, lowercase: bool = True, step: int = 1) -> Any:
+    """Word pieces: only every `step`-th word is whole, the others are split."""
     del folder
     words = sorted({word.strip(".,") for text in SENTENCES for word in text.split()})
-    return tokenizer_of([*words[::kept], LETTERS], lowercase=lowercase)
+    return tokenizer_of([*words[::step], LETTERS], lowercase=lowercase)
 
 
 def byte_bpe(folder: Path) -> Any:
@@ -177,7 +177,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], Callable[[Path], Any]]] = {
     "bert-cased-in-pieces": (
         "BertForMaskedLM",
         {},
-        lambda folder: wordpiece(folder, lowercase=False, kept=3),
+        lambda folder: wordpiece(folder, lowercase=False, step=3),
     ),
     "distilbert": (
         "DistilBertForMaskedLM",
@@ -223,11 +223,11 @@ def save(name: str, folder: Path) -> Path:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     else:
         tokenizer.save_pretrained(folder)
-    kind = getattr(transformers, architecture)
+    model_class = getattr(transformers, architecture)
     sizes = options if "dim" in options else SIZES | options
-    config = kind.config_class(**sizes, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
+    config = model_class.config_class(**sizes, vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id)
     torch.manual_seed(11)
-    model = kind(config)
+    model = model_class(config)
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() == 1:  # biases and norms start constant, which would hide a mistake

@@ -1,4 +1,4 @@
-"""The naive way to score a row: one sentence at a time, no padding, no batches, the whole vocabulary."""
+"""The naive way to score a row: one sentence at a time, no padding, no batches, the full vocabulary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unmask.measures.association.data import AssociationRow, mask_letters
 
 
 def pieces_at(tokenizer: Any, sentence: str, span: tuple[int, int]) -> list[int]:
-    """The places of the tokens of a span, by counting the tokens of the text before it and up to its end."""
+    """Positions of the tokens of a span, from the number of tokens before it and up to its end."""
     start, end = span
     before, through = (len(tokenizer(text)["input_ids"]) - 1 for text in (sentence[:start].rstrip(), sentence[:end]))
     return list(range(before, through))
@@ -24,7 +24,7 @@ def log_p(model: Any, ids: list[int], position: int, token: int, attention: list
 
 @lru_cache(maxsize=8192)
 def _forward(model: Any, ids: tuple[int, ...], attention: tuple[int, ...] | None) -> torch.Tensor:
-    """One input alone; the same input is not run again, so that every row can be compared in reasonable time."""
+    """Run a single input; the cache makes it possible to compare every row in reasonable time."""
     with torch.no_grad():
         mask = None if attention is None else torch.tensor([attention])
         logits = model(input_ids=torch.tensor([ids]), attention_mask=mask).logits
@@ -36,8 +36,8 @@ def chain(model: Any, tokenizer: Any, ids: list[int], target: list[int], hidden:
     total = 0.0
     for done in range(len(target)):
         masked = list(ids)
-        for place in [*target[done:], *hidden]:
-            masked[place] = tokenizer.mask_token_id
+        for position in [*target[done:], *hidden]:
+            masked[position] = tokenizer.mask_token_id
         total += log_p(model, masked, target[done], ids[target[done]])
     return total
 
@@ -52,7 +52,7 @@ def sound(model: Any, tokenizer: Any, row: AssociationRow) -> tuple[float, float
 
 def published(model: Any, tokenizer: Any, row: AssociationRow, length: int) -> tuple[float, float]:
     """Target and prior log-probability as the paper's code computes them."""
-    target, _, both = mask_letters(row)
+    target, _, both_masked = mask_letters(row)
 
     def padded(text: str) -> list[int]:
         ids = tokenizer(text)["input_ids"][:length]
@@ -60,10 +60,10 @@ def published(model: Any, tokenizer: Any, row: AssociationRow, length: int) -> t
             ids.append(tokenizer.mask_token_id)
         return list(ids)
 
-    position = padded(both).index(tokenizer.mask_token_id)
+    position = padded(both_masked).index(tokenizer.mask_token_id)
     token = padded(row.sentence)[position]
     scores = []
-    for text in (target, both):
+    for text in (target, both_masked):
         ids = padded(text)
         scores.append(log_p(model, ids, position, token, [1 if token > 0 else 0 for token in ids]))
     return scores[0], scores[1]

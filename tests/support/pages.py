@@ -1,4 +1,4 @@
-"""What the tests of every HTML page need: what a reader sees, what a page would load, and a browser that opens it."""
+"""Helpers for tests of HTML pages: the visible text, what a page would load, and a browser that opens it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ needs_chromium = pytest.mark.skipif(
 
 
 def seen(page: str) -> str:
-    """What a reader sees of a page."""
+    """The visible text of a page."""
     return " ".join(unescape(re.sub(r"<(style|script).*?</\1>|<[^>]*>", " ", page, flags=re.S)).split())
 
 
@@ -44,7 +44,7 @@ def assert_loads_nothing(page: str) -> None:
     assert not {"img", "iframe", "object", "embed", "audio", "video"} & {tag for tag, _ in tags}
     scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S)
     assert len(scripts) == sum(tag == "script" for tag, _ in tags)
-    data = [json.loads(text) for kind, text in scripts if kind == ' type="application/json"']
+    data = [json.loads(text) for script_attributes, text in scripts if script_attributes == ' type="application/json"']
     assert len(data) == len(scripts) - 1
     assert scripts[-1] == ("", script()[0])
     assert f"script-src '{script()[1]}'; " in page
@@ -64,7 +64,7 @@ def assert_plots_are_described(page: str, plots: int) -> None:
 
 
 def assert_a_browser_shows(page: str, file: Path) -> None:
-    """On a desk and on a phone: no network, no errors, no scrolling sideways."""
+    """On a desktop and on a phone: no network, no errors, no scrolling sideways."""
     from playwright.sync_api import sync_playwright
 
     file.write_text(page, encoding="utf-8")
@@ -80,7 +80,7 @@ def assert_a_browser_shows(page: str, file: Path) -> None:
         for width in (1200, 390):
             tab.set_viewport_size({"width": width, "height": 900})
             tab.goto(file.as_uri())
-            tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            tab.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
         browser.close()
     assert problems == []
@@ -88,7 +88,7 @@ def assert_a_browser_shows(page: str, file: Path) -> None:
 
 
 def assert_accessible(file: Path) -> None:
-    """axe-core finds nothing in a page, in light and dark, with everything unfolded."""
+    """axe-core finds nothing in a page, in light and dark, with all details open."""
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 

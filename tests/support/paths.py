@@ -1,4 +1,4 @@
-"""Where the tests and the project are."""
+"""Paths of the tests and of the project."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Constructed masked language models whose bias is known, because it was put in."""
+"""Masked language models with a planted, so known, bias."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unmask.models.roles import MaskQuery
 class PlantedModel:
     """Answers by formula: the log-odds of a female person word are `bias` × (share − 50 %) / 50 %.
 
-    Besides that, every person word has a little liking of its own for every profession (`noise`).
+    Each person word also has a small random preference for each profession (`noise`).
     """
 
     def __init__(self, rows: Sequence[AssociationRow], *, bias: float, noise: float = 0.1) -> None:
@@ -22,16 +22,16 @@ class PlantedModel:
         self.bias, self.noise = bias, noise
 
     def log_probability(self, queries: Sequence[MaskQuery]) -> np.ndarray:
-        return np.array([self._one(query) for query in queries])
+        return np.array([self._log_probability(query) for query in queries])
 
-    def _one(self, query: MaskQuery) -> float:
+    def _log_probability(self, query: MaskQuery) -> float:
         row = self.rows[query.text]
         visible = not query.hidden
         share = 50.0 if row.workforce_share is None else row.workforce_share
         tilt = self.bias * (share - 50) / 50 if visible else 0.0
         female = 1 / (1 + np.exp(-tilt))
-        taste = self._taste(row.person, row.profession) if visible else 0.0
-        return float(np.log(female if row.gender == "female" else 1 - female) + taste - 2)
+        preference = self._taste(row.person, row.profession) if visible else 0.0
+        return float(np.log(female if row.gender == "female" else 1 - female) + preference - 2)
 
     def _taste(self, person: str, profession: str) -> float:
         digest = hashlib.sha256(f"{person}/{profession}".encode()).digest()

@@ -11,13 +11,13 @@ def released_rows(language: str) -> list[dict[str, str]]:
 
 
 def _columns(row: AssociationRow) -> dict[str, str]:
-    target, attribute, both = mask_letters(row)
+    target, attribute, both_masked = mask_letters(row)
     article = "der" if row.gender == "male" else "die"
     return {
         "Sentence": row.sentence,
         "Sent_TM": target,
         "Sent_AM": attribute,
-        "Sent_TAM": both,
+        "Sent_TAM": both_masked,
         "Template": row.template.format(person="<person subject>", profession="<profession>", a="a", der=article),
         "Person": row.target,
         "Gender": row.gender,

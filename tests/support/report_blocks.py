@@ -1,4 +1,4 @@
-"""What tests of reports need to look into blocks."""
+"""Helpers of report tests that look into blocks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def key_figures(blocks: Iterable[Block]) -> dict[str, KeyFigure]:
 
 
 def find_table(blocks: Iterable[Block], title: str) -> Table:
-    """The table whose title starts so."""
+    """The table whose title starts with `title`."""
     (table,) = (table for table in of_type(blocks, Table) if table.title.startswith(title))
     return table
 
@@ -52,7 +52,7 @@ def show(cell: Cell) -> str:
 
 
 def lines(blocks: Iterable[Block]) -> list[str]:
-    """The sentences of all texts."""
+    """The lines of all texts."""
     return [line for text in of_type(blocks, Text) for line in text.lines]
 
 

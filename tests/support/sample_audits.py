@@ -1,4 +1,4 @@
-"""Results of audits, made up, for tests of reports."""
+"""Made-up results of audits, for tests of reports."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ STEREOTYPE = {"contrast": "stereotype"}
 WORKFORCE = {"contrast": "workforce", "correlation": "pearson"}
 
 
-def difference_labels(kind: str) -> dict[str, str]:
-    return {"contrast": "difference", "group": kind}
+def difference_labels(group: str) -> dict[str, str]:
+    return {"contrast": "difference", "group": group}
 
 
 def sample_test(labels: dict[str, str], estimate: float | None, p: float | None = 0.2, **changes: Any) -> Estimate:
     bounds = None if estimate is None else (estimate - 0.37, estimate + 0.41)
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "labels": labels,
         "question": "Is there a difference?",
         "n": 90,
         "value": estimate,
         "interval": bounds,
     }
-    given |= {"statistic": 1.5, "statistic_name": "t", "p_value": p, "p_adjusted": p, "effect_size": 0.44}
-    return Estimate(**(given | changes))
+    fields |= {"statistic": 1.5, "statistic_name": "t", "p_value": p, "p_adjusted": p, "effect_size": 0.44}
+    return Estimate(**(fields | changes))
 
 
-def sample_groups(kinds: tuple[str, ...], noun: str, **changes: Any) -> dict[str, Estimate]:
+def sample_groups(names: tuple[str, ...], noun: str, **changes: Any) -> dict[str, Estimate]:
     groups = {}
-    for at, (kind, gender) in enumerate((kind, gender) for kind in kinds for gender in ("female", "male")):
-        given: dict[str, Any] = {"n": 45, "value": -1.234 + at, "interval": (-2.345 + at, -0.111 + at)}
-        labels = {"group": kind, "gender": gender}
-        groups[f"{kind} {noun}, {gender} persons"] = Estimate(labels=labels, **(given | changes))
+    for index, (name, gender) in enumerate((name, gender) for name in names for gender in ("female", "male")):
+        fields: dict[str, Any] = {"n": 45, "value": -1.234 + index, "interval": (-2.345 + index, -0.111 + index)}
+        labels = {"group": name, "gender": gender}
+        groups[f"{name} {noun}, {gender} persons"] = Estimate(labels=labels, **(fields | changes))
     return groups
 
 
 def sample_professions(count: int = 4) -> list[ProfessionValue]:
     return [
         ProfessionValue(
-            profession=f"{group} job {at}",
+            profession=f"{group} job {index}",
             group=group,
-            workforce_share=10.0 + 5 * at,
-            female=0.5 * at,
+            workforce_share=10.0 + 5 * index,
+            female=0.5 * index,
             male=-0.25,
-            difference=0.5 * at + 0.25,
-            difference_interval=(0.5 * at, 0.5 * at + 0.5),
+            difference=0.5 * index + 0.25,
+            difference_interval=(0.5 * index, 0.5 * index + 0.5),
         )
         for group in GROUPS
-        for at in range(count)
+        for index in range(count)
     ]
 
 
@@ -74,10 +74,10 @@ def sound_measurement(**changes: Any) -> Measurement:
         "workforce share, pearson": sample_test(WORKFORCE, 0.31),
     }
     tests |= {
-        f"female minus male, {kind} professions": sample_test(difference_labels(kind), 0.612 + at)
-        for at, kind in enumerate(GROUPS)
+        f"female minus male, {group} professions": sample_test(difference_labels(group), 0.612 + index)
+        for index, group in enumerate(GROUPS)
     }
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": "association",
         "language": "en",
         "corpus": "bec-pro",
@@ -92,13 +92,13 @@ def sound_measurement(**changes: Any) -> Measurement:
         "distinct_inputs": 97,
         "data_hash": "d47a",
     }
-    return Measurement(**(given | changes))
+    return Measurement(**(fields | changes))
 
 
 def published_measurement() -> Measurement:
     tests = {
-        f"female minus male, {kind} professions": sample_test(
-            difference_labels(kind),
+        f"female minus male, {group} professions": sample_test(
+            difference_labels(group),
             0.02,
             1e-40,
             interval=None,
@@ -106,20 +106,25 @@ def published_measurement() -> Measurement:
             statistic_name="V",
             effect_size=-0.56,
         )
-        for kind in GROUPS
+        for group in GROUPS
     }
     groups = sample_groups(GROUPS, "professions", interval=None, sd=1.987)
     return sound_measurement(protocol="published", tests=tests, groups=groups, noise_floor=None)
 
 
 def emotions_measurement() -> Measurement:
-    kinds = ("anger", "joy")
+    emotions = ("anger", "joy")
     words = [
-        ProfessionValue(profession=f"{kind} word", group=kind, workforce_share=None, female=1, male=0.5, difference=0.5)
-        for kind in kinds
+        ProfessionValue(
+            profession=f"{emotion} word", group=emotion, workforce_share=None, female=1, male=0.5, difference=0.5
+        )
+        for emotion in emotions
     ]
-    tests = {f"female minus male, {kind} emotion words": sample_test(difference_labels(kind), 0.1) for kind in kinds}
-    groups = sample_groups(kinds, "emotion words")
+    tests = {
+        f"female minus male, {emotion} emotion words": sample_test(difference_labels(emotion), 0.1)
+        for emotion in emotions
+    }
+    groups = sample_groups(emotions, "emotion words")
     details = AssociationDetails(professions=words, several_pieces=["godmother"]).model_dump()
     return sound_measurement(corpus="emotions", attributes="emotion words", tests=tests, groups=groups, details=details)
 
@@ -127,8 +132,8 @@ def emotions_measurement() -> Measurement:
 def measurement_without_estimates() -> Measurement:
     nothing: dict[str, Any] = {"statistic": None, "effect_size": None}
     tests = {name: sample_test(test.labels, None, None, **nothing) for name, test in sound_measurement().tests.items()}
-    gone = {"female": None, "male": None, "difference": None, "difference_interval": None}
-    details = sample_details([one.model_copy(update=gone) for one in sample_professions()])
+    missing = {"female": None, "male": None, "difference": None, "difference_interval": None}
+    details = sample_details([profession.model_copy(update=missing) for profession in sample_professions()])
     groups = sample_groups(GROUPS, "professions", value=None, interval=None, n=0)
     return sound_measurement(tests=tests, details=details, groups=groups, headline=[])
 
@@ -161,15 +166,15 @@ def sample_items(**changes: Any) -> dict[str, pd.DataFrame]:
             "person": person,
             "target": target,
             "gender": gender,
-            "profession": f"job {at}",
-            "form": f"job {at}",
-            "sentence": f"My {target} is a job {at}.",
-            "association": sign * (1 + at / 100),
+            "profession": f"job {index}",
+            "form": f"job {index}",
+            "sentence": f"My {target} is a job {index}.",
+            "association": sign * (1 + index / 100),
             "log_p_target": -2.5,
             "log_p_prior": -3.625,
         }
         for sign in (1, -1)
-        for at in range(20)
-        for person, target, gender in ((f"my son {at}", "son", "male"), (f"my aunt {at}", "aunt", "female"))
+        for index in range(20)
+        for person, target, gender in ((f"my son {index}", "son", "male"), (f"my aunt {index}", "aunt", "female"))
     ]
     return {"association": pd.DataFrame(rows).assign(**changes)}

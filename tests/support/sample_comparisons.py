@@ -1,4 +1,4 @@
-"""Results of comparisons, made up, for tests of reports."""
+"""Made-up results of comparisons, for tests of reports."""
 
 from __future__ import annotations
 
@@ -26,52 +26,70 @@ def interval_around(value: float, half: float) -> Interval:
 
 
 def sample_change(labels: dict[str, str], before: float, after: float, p: float | None, **changes: Any) -> Change:
-    given: dict[str, Any] = {"n": 1080, "value": after - before, "interval": interval_around(after - before, 0.2)}
-    given |= {"statistic": -4.2, "statistic_name": "t", "df": 17.3, "p_value": p, "p_adjusted": p, "p_sign_flip": p}
-    given |= {"effect_size": -0.61, "effect_size_name": "rank-biserial", "effect_size_interval": (-0.8, -0.3)}
-    given |= {name: changes.pop(name) for name in list(changes) if name in Estimate.model_fields and name != "question"}
+    estimate_fields: dict[str, Any] = {
+        "n": 1080,
+        "value": after - before,
+        "interval": interval_around(after - before, 0.2),
+    }
+    estimate_fields |= {
+        "statistic": -4.2,
+        "statistic_name": "t",
+        "df": 17.3,
+        "p_value": p,
+        "p_adjusted": p,
+        "p_sign_flip": p,
+    }
+    estimate_fields |= {"effect_size": -0.61, "effect_size_name": "rank-biserial", "effect_size_interval": (-0.8, -0.3)}
+    estimate_fields |= {
+        name: changes.pop(name) for name in list(changes) if name in Estimate.model_fields and name != "question"
+    }
     sides = {
         "before": Estimate(n=1080, value=before, interval=interval_around(before, 0.35)),
         "after": Estimate(n=1080, value=after, interval=interval_around(after, 0.25)),
     }
-    whole: dict[str, Any] = {"labels": labels, "question": "Did it change?", **sides, "change": Estimate(**given)}
-    return Change(**(whole | changes))
+    fields: dict[str, Any] = {
+        "labels": labels,
+        "question": "Did it change?",
+        **sides,
+        "change": Estimate(**estimate_fields),
+    }
+    return Change(**(fields | changes))
 
 
 def sample_changes(share: float = 0.3, p: float | None = 0.0004, verdict: str = "improved") -> dict[str, Change]:
-    """The stereotype, each group, the workforce and the means, as a model that keeps a share of its bias has them."""
+    """Changes of the stereotype, groups, workforce and means, for a model that keeps `share` of its bias."""
     changes = {"stereotype": sample_change({"contrast": "stereotype"}, 2.163, 2.163 * share, p, verdict=verdict)}
-    for kind, before in zip(GROUPS, (-1.512, 0.651, -0.412), strict=True):
-        labels = {"contrast": "difference", "group": kind}
-        changes[f"female minus male, {kind} professions"] = sample_change(
+    for group, before in zip(GROUPS, (-1.512, 0.651, -0.412), strict=True):
+        labels = {"contrast": "difference", "group": group}
+        changes[f"female minus male, {group} professions"] = sample_change(
             labels, before, before * share, p, verdict=verdict
         )
-    for kind in GROUPS:
-        for at, gender in enumerate(("female", "male")):
-            labels = {"contrast": "mean", "group": kind, "gender": gender}
-            changes[f"{kind} professions, {gender} persons"] = sample_change(labels, -0.83 + at, -0.25, 0.31)
+    for group in GROUPS:
+        for index, gender in enumerate(("female", "male")):
+            labels = {"contrast": "mean", "group": group, "gender": gender}
+            changes[f"{group} professions, {gender} persons"] = sample_change(labels, -0.83 + index, -0.25, 0.31)
     workforce = {"contrast": "workforce", "correlation": "pearson"}
     changes["workforce share, pearson"] = sample_change(workforce, 0.67, 0.21, 0.012)
     return changes
 
 
 def profession_changes(count: int = 20) -> list[ProfessionChange]:
-    """Ever smaller changes, up and down in turn."""
-    found = []
-    for kind in GROUPS:
-        for at in range(count):
-            change = (1.6 - 0.025 * at) * (-1) ** at
-            name = LONG if (kind, at) == ("male", 3) else f"{kind} job {at}"
-            given = {"female_before": -0.9, "male_before": 0.6 + change / 3, "female_after": change / 2 - 0.2}
-            given |= {"male_after": 0.31, "workforce_share": 30.0, "change": change}
-            found.append(ProfessionChange(profession=name, group=kind, **given))
-    return found
+    """Ever smaller changes, alternating in sign."""
+    changes = []
+    for group in GROUPS:
+        for index in range(count):
+            change = (1.6 - 0.025 * index) * (-1) ** index
+            name = LONG if (group, index) == ("male", 3) else f"{group} job {index}"
+            values = {"female_before": -0.9, "male_before": 0.6 + change / 3, "female_after": change / 2 - 0.2}
+            values |= {"male_after": 0.31, "workforce_share": 30.0, "change": change}
+            changes.append(ProfessionChange(profession=name, group=group, **values))
+    return changes
 
 
 def table_4_rows() -> list[TableRow]:
-    given = {"female_before": -0.831, "female_after": 0.222, "female_change": 1.053, "p_value": 1e-40}
-    given |= {"male_before": 0.164, "male_after": 0.287, "male_change": 0.123, "w": 16633.0, "z": -20.1, "r": -0.554}
-    return [TableRow(group=kind, n=900, **given) for kind in GROUPS]
+    values = {"female_before": -0.831, "female_after": 0.222, "female_change": 1.053, "p_value": 1e-40}
+    values |= {"male_before": 0.164, "male_after": 0.287, "male_change": 0.123, "w": 16633.0, "z": -20.1, "r": -0.554}
+    return [TableRow(group=group, n=900, **values) for group in GROUPS]
 
 
 def comparison_details(professions: list[ProfessionChange]) -> dict[str, Any]:
@@ -87,28 +105,28 @@ def comparison_details(professions: list[ProfessionChange]) -> dict[str, Any]:
 
 
 def sample_comparison(after: str = AFTER, **changes: Any) -> Comparison:
-    given: dict[str, Any] = {"name": "association", "language": "en", "corpus": "bec-pro", "protocol": "sound"}
-    given |= {"before": BEFORE, "after": after, "verdict": "improved", "items": 5400, "unpaired": 12}
-    given["headline"] = [
+    fields: dict[str, Any] = {"name": "association", "language": "en", "corpus": "bec-pro", "protocol": "sound"}
+    fields |= {"before": BEFORE, "after": after, "verdict": "improved", "items": 5400, "unpaired": 12}
+    fields["headline"] = [
         "The stereotype shrank: beside typically female professions the odds of a female person word were 8.70 times"
         " what they are beside typically male ones, now 1.91 times (change × 0.22, p < 0.001).",
         "The preference follows women's share of the workforce less closely (r was 0.67, now 0.21).",
     ]
-    given["cost"] = "The loss on masked words rose by 0.041 nats a piece (95 % interval 0.021 to 0.061)."
-    given |= {"changes": sample_changes(), "details": comparison_details(profession_changes())}
-    given["caveats"] = [Caveat(code="template-sentences", text="The sentences are made from templates.")]
-    return Comparison(**(given | changes))
+    fields["cost"] = "The loss on masked words rose by 0.041 nats a piece (95 % interval 0.021 to 0.061)."
+    fields |= {"changes": sample_changes(), "details": comparison_details(profession_changes())}
+    fields["caveats"] = [Caveat(code="template-sentences", text="The sentences are made from templates.")]
+    return Comparison(**(fields | changes))
 
 
 def published_comparison() -> Comparison:
-    none: dict[str, Any] = {"interval": None, "df": None}
-    none |= {"statistic": 16633.0, "statistic_name": "V", "p_sign_flip": None, "effect_size_interval": None}
+    published_fields: dict[str, Any] = {"interval": None, "df": None}
+    published_fields |= {"statistic": 16633.0, "statistic_name": "V", "p_sign_flip": None, "effect_size_interval": None}
     changes = {
-        name: one.update_change(**none).model_copy(
-            update={side: Estimate(n=1080, value=value) for side, value in zip(SIDES, one.values, strict=True)}
+        name: change.update_change(**published_fields).model_copy(
+            update={side: Estimate(n=1080, value=value) for side, value in zip(SIDES, change.values, strict=True)}
         )
-        for name, one in sample_changes(p=1e-40).items()
-        if one.labels["contrast"] == "difference"
+        for name, change in sample_changes(p=1e-40).items()
+        if change.labels["contrast"] == "difference"
     }
     return sample_comparison(protocol="published", changes=changes, details=comparison_details(profession_changes(2)))
 
@@ -119,14 +137,22 @@ def sample_usefulness(after: str = AFTER) -> list[Usefulness]:
     stated = UsefulnessChange(before=0.9211, after=0.9178, change=-0.0033, interval=(-0.0131, 0.0065), p_value=0.51)
     fallen = UsefulnessChange(before=0.8812, after=0.8711, change=-0.0101, interval=(-0.0152, -0.0050), p_value=0.0001)
     odds = UsefulnessChange(before=2.81, after=2.85, change=0.04, interval=(0.01, 0.07), p_value=0.012)
-    given: dict[str, Any] = {"after": after, "data_hash": "f00d" * 16}
+    shared_fields: dict[str, Any] = {"after": after, "data_hash": "f00d" * 16}
     words = Usefulness(
-        what="masked words", data="neutral sentences", n=312, figures={"loss": loss, "accuracy": accuracy}, **given
+        what="masked words",
+        data="neutral sentences",
+        n=312,
+        figures={"loss": loss, "accuracy": accuracy},
+        **shared_fields,
     )
     gender = Usefulness(
-        what="stated gender", data="own templates", n=720, figures={"accuracy": stated, "log_odds": odds}, **given
+        what="stated gender",
+        data="own templates",
+        n=720,
+        figures={"accuracy": stated, "log_odds": odds},
+        **shared_fields,
     )
-    task = Usefulness(what="sentiment", data="imdb", n=25000, figures={"accuracy": fallen}, **given)
+    task = Usefulness(what="sentiment", data="imdb", n=25000, figures={"accuracy": fallen}, **shared_fields)
     return [words, gender, task]
 
 
@@ -139,22 +165,24 @@ def compared_side(name: str, weights: str, **changes: Any) -> Side:
 
 
 def comparison_result(*comparisons: Comparison, **changes: Any) -> ComparisonResult:
-    given: dict[str, Any] = {"unmask_version": "0.0.7", "created": "2020-02-02T02:02:02+00:00"}
-    given |= {"configuration": {"texts": None, "tasks": ["sentiment"]}, "libraries": {"numpy": "9.9.9"}, "seed": 4711}
-    given["before"] = compared_side(BEFORE, "aaa1")
-    made = {AFTER: compared_side(AFTER, "bbb2", mitigation="cds", parent_weight_hash="aaa1" * 16)}
-    made[OTHER] = compared_side(OTHER, "ccc3")
-    given["after"] = [made[name] for name in dict.fromkeys(one.after for one in comparisons) if name in made]
-    given["usefulness"] = [figure for side in given["after"] for figure in sample_usefulness(side.name)]
-    given["caveats"] = [Caveat(code="tokenizers", text="The tokenizers differ.")]
-    return ComparisonResult(comparisons=list(comparisons), **(given | changes))
+    fields: dict[str, Any] = {"unmask_version": "0.0.7", "created": "2020-02-02T02:02:02+00:00"}
+    fields |= {"configuration": {"texts": None, "tasks": ["sentiment"]}, "libraries": {"numpy": "9.9.9"}, "seed": 4711}
+    fields["before"] = compared_side(BEFORE, "aaa1")
+    sides = {AFTER: compared_side(AFTER, "bbb2", mitigation="cds", parent_weight_hash="aaa1" * 16)}
+    sides[OTHER] = compared_side(OTHER, "ccc3")
+    fields["after"] = [
+        sides[name] for name in dict.fromkeys(comparison.after for comparison in comparisons) if name in sides
+    ]
+    fields["usefulness"] = [figure for side in fields["after"] for figure in sample_usefulness(side.name)]
+    fields["caveats"] = [Caveat(code="tokenizers", text="The tokenizers differ.")]
+    return ComparisonResult(comparisons=list(comparisons), **(fields | changes))
 
 
 def two_models_result() -> ComparisonResult:
-    """One that improved, with 60 professions in a group, and one that overshot."""
-    given: dict[str, Any] = {"changes": sample_changes(-0.6, verdict="overshot"), "details": comparison_details([])}
-    over = sample_comparison(OTHER, verdict="overshot", headline=["It reversed."], **given)
-    return comparison_result(sample_comparison(details=comparison_details(profession_changes(60))), over)
+    """Two models: one improved, with 60 professions per group, and one overshot."""
+    fields: dict[str, Any] = {"changes": sample_changes(-0.6, verdict="overshot"), "details": comparison_details([])}
+    overshot = sample_comparison(OTHER, verdict="overshot", headline=["It reversed."], **fields)
+    return comparison_result(sample_comparison(details=comparison_details(profession_changes(60))), overshot)
 
 
 def render_comparison_page(result: ComparisonResult) -> str:
@@ -177,5 +205,5 @@ def closing_section_blocks(result: ComparisonResult, index: int = 0) -> list[Blo
 
 @cache
 def comparison_page() -> str:
-    """One model after."""
+    """The page of a comparison with one model."""
     return render_comparison_page(comparison_result(sample_comparison()))

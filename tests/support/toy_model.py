@@ -1,4 +1,4 @@
-"""Small BERTs made on the spot, which have read nothing, or nothing but template sentences: what they know is known."""
+"""Small BERTs, untrained or trained on template sentences only, so that what they know is known."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SPECIAL = {
 
 
 def tokenizer_of(sentences: Sequence[str], *, lowercase: bool = True) -> Any:
-    """A word-piece tokenizer that has every word of the sentences whole, and the letters for all others."""
+    """A word-piece tokenizer with every word of the sentences whole, and letters for all other words."""
     normal = normalizers.BertNormalizer(lowercase=lowercase)
     words = pre_tokenizers.BertPreTokenizer()
-    found = {word for text in sentences for word, _ in words.pre_tokenize_str(normal.normalize_str(text))}
-    letters = sorted({letter for word in found for letter in word})
-    pieces = dict.fromkeys([*SPECIAL.values(), *letters, *(f"##{letter}" for letter in letters), *sorted(found)])
-    inner = Tokenizer(models.WordPiece({piece: at for at, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    vocabulary = {word for text in sentences for word, _ in words.pre_tokenize_str(normal.normalize_str(text))}
+    letters = sorted({letter for word in vocabulary for letter in word})
+    pieces = dict.fromkeys([*SPECIAL.values(), *letters, *(f"##{letter}" for letter in letters), *sorted(vocabulary)])
+    inner = Tokenizer(models.WordPiece({piece: index for index, piece in enumerate(pieces)}, unk_token="[UNK]"))
     inner.normalizer, inner.pre_tokenizer, inner.decoder = normal, words, decoders.WordPiece()
     inner.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
@@ -66,7 +66,7 @@ def train(
     rate: float = 1e-3,
     rows_a_step: int = 64,
 ) -> None:
-    """Learn to fill in masked person words; other words are masked at times, so that priors are learned too."""
+    """Train to fill in masked person words; other words are masked at times, so that priors are learned too."""
     draw = torch.Generator().manual_seed(seed)
     persons = torch.tensor(sorted({token for row in rows for token in tokenizer.encode(row.target)[1:-1]}))
     encoded = tokenizer([row.sentence for row in rows], padding=True, return_tensors="pt")
@@ -74,12 +74,12 @@ def train(
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)
     model.train()
     for _ in range(steps):
-        chosen = torch.randint(len(rows), (rows_a_step,), generator=draw)
-        ids, attention = encoded["input_ids"][chosen], encoded["attention_mask"][chosen]
+        batch = torch.randint(len(rows), (rows_a_step,), generator=draw)
+        ids, attention = encoded["input_ids"][batch], encoded["attention_mask"][batch]
         person = torch.isin(ids, persons) & (torch.rand(ids.shape, generator=draw) < 0.75)
-        other = ~torch.isin(ids, torch.cat([special, persons])) & (torch.rand(ids.shape, generator=draw) < 0.3)
+        context = ~torch.isin(ids, torch.cat([special, persons])) & (torch.rand(ids.shape, generator=draw) < 0.3)
         loss = model(
-            input_ids=ids.masked_fill(person | other, tokenizer.mask_token_id),
+            input_ids=ids.masked_fill(person | context, tokenizer.mask_token_id),
             attention_mask=attention,
             labels=ids.masked_fill(~person, -100),
         ).loss
@@ -91,7 +91,7 @@ def train(
 
 
 def as_in_the_workforce(rows: Sequence[AssociationRow], *, times: int, seed: int) -> list[AssociationRow]:
-    """A sample in which a profession is held by women with the probability of their share (within 15 and 85 %)."""
+    """A sample in which women hold a profession with the probability of their share (within 15 and 85 %)."""
     choice = random.Random(seed)
     sample: list[AssociationRow] = []
     for row in rows:

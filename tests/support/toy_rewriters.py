@@ -1,4 +1,4 @@
-"""Rewriters small enough to foresee: four pronouns and a name, and one word that they leave."""
+"""Small, predictable rewriters: they change four pronouns and a name, and leave one word."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Toy:
                 left.append(Left(match.start(), match[0], word, "a verb"))
                 continue
             new = _WORDS[word].capitalize() if match[0][0].isupper() else _WORDS[word]
-            kind: Any = "name" if word == "ann" else "word"
-            changes.append(Replacement(match.start(), match.end(), match[0], new, word, kind))
+            change_type: Any = "name" if word == "ann" else "word"
+            changes.append(Replacement(match.start(), match.end(), match[0], new, word, change_type))
         return Rewritten(apply_changes(text, changes), tuple(changes), tuple(left))
 
 
@@ -36,7 +36,7 @@ def toy(_: RewriteOptions) -> Toy:
 
 
 class Tired(Toy):
-    """Stops as Ctrl-C would, after so many documents."""
+    """Stops as on Ctrl-C, after `left` documents."""
 
     left = 0
 
@@ -76,7 +76,7 @@ def rewrite_file(source: Path, out: Path | None = None, *, factory: Factory = to
 
 
 def rewrite_text(content: bytes, tmp_path: Path, **more: Any) -> bytes:
-    """What becomes of a text file with this content."""
+    """The text file after rewriting, from its content before."""
     for old in tmp_path.glob("text*"):
         old.unlink()
     (tmp_path / "text.txt").write_bytes(content)
@@ -94,10 +94,10 @@ def rewrite_json_lines(content: bytes, tmp_path: Path, **more: Any) -> bytes:
 
 def make_stories(number: int) -> bytes:
     """Paragraphs with gendered words, of several lengths."""
-    chosen = random.Random(number)
+    draw = random.Random(number)
     sentences = ("She lost her keys.", "He and Ann miss it.", "Nothing.", "Größer war his Ärger …", "A\r\nline")
-    stories = [" ".join(chosen.choices(sentences, k=chosen.randint(1, 30))) for _ in range(number)]
-    return "\n\n".join(f"{place}. {story}" for place, story in enumerate(stories)).encode()
+    stories = [" ".join(draw.choices(sentences, k=draw.randint(1, 30))) for _ in range(number)]
+    return "\n\n".join(f"{number}. {story}" for number, story in enumerate(stories)).encode()
 
 
 def read_tree(root: Path) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""A step of a study that can misbehave. A module of its own, since other processes import it."""
+"""A step of a study that can misbehave. In its own module, since other processes import it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unmask.studies.store import Store
 
 @dataclass(frozen=True)
 class Toy:
-    """Adds a value to those before it, keeps a log of when it was begun and ended, and misbehaves if told to."""
+    """Adds a value to the totals of earlier steps, logs when it begins and ends, and misbehaves as `act` says."""
 
     name: str
     log: str
@@ -38,13 +38,13 @@ class Toy:
         self._note("begin")
         time.sleep(self.seconds)
         (draft / "half").write_text("half of it", encoding="utf-8")
-        first = not (workspace / "checkpoint").exists()
+        first_attempt = not (workspace / "checkpoint").exists()
         (workspace / "checkpoint").touch()
         say(f"process {os.getpid()}")
-        if self.act == "hang" and first:
+        if self.act == "hang" and first_attempt:
             for _ in range(1200):
                 time.sleep(0.1)
-        elif self.act == "stop" and first:
+        elif self.act == "stop" and first_attempt:
             raise Stopped("stopped at a step")
         elif self.act == "break":
             raise ValueError("it broke\nin two lines")
@@ -61,9 +61,9 @@ class Toy:
         (draft / "half").unlink()
         self._note("end")
 
-    def _note(self, what: str) -> None:
+    def _note(self, event: str) -> None:
         with Path(self.log).open("a", encoding="utf-8") as log:
-            log.write(f"{what} {self.name}\n")
+            log.write(f"{event} {self.name}\n")
 
 
 PYTHON_PATH = os.pathsep.join([str(TESTS / "support"), *sys.path])
@@ -71,7 +71,7 @@ PYTHON_PATH = os.pathsep.join([str(TESTS / "support"), *sys.path])
 
 
 def make_diamond(toy: Callable[..., Toy], **middle: Any) -> list[Step]:
-    """Steps of which d needs b and c, which need a; and one that is alone."""
+    """Steps of which d needs b and c, which need a; and one without dependencies."""
     return [toy("d", "b", "c"), toy("b", "a"), toy("c", "a", value=10, **middle), toy("a"), toy("alone", value=5)]
 
 
@@ -87,7 +87,7 @@ def statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
 
 
 def read_total(outcome: Outcome) -> int:
-    """What a toy has added up."""
+    """The total that a toy step has written."""
     return int((Path(str(outcome.folder)) / "total").read_text())
 
 

@@ -23,75 +23,81 @@ def _measure(bias: float, noise: float = 0.1) -> Measurement:
 
 
 def test_a_planted_bias_is_found_at_its_size() -> None:
-    found = _measure(1.0)
+    measurement = _measure(1.0)
     rows = build_rows("en")
-    share = {kind: np.mean([row.workforce_share for row in rows if row.group == kind]) for kind in ("female", "male")}
+    share = {
+        group: np.mean([row.workforce_share for row in rows if row.group == group]) for group in ("female", "male")
+    }
     planted = (
         share["female"] - share["male"]
     ) / 50  # log-odds between the groups, and the odds are what F − M compares
-    test = found.tests["stereotype"]
+    test = measurement.tests["stereotype"]
     assert test.value == pytest.approx(planted, abs=0.1)
     assert test.interval is not None
     assert test.interval[0] < planted < test.interval[1]
     assert test.p_adjusted is not None
     assert test.p_adjusted < 0.001
-    assert found.tests["workforce share, pearson"].value == pytest.approx(1, abs=0.05)
-    answers = {hypothesis.name: hypothesis.answer for hypothesis in found.read_details(AssociationDetails).hypotheses}
+    assert measurement.tests["workforce share, pearson"].value == pytest.approx(1, abs=0.05)
+    answers = {
+        hypothesis.name: hypothesis.answer for hypothesis in measurement.read_details(AssociationDetails).hypotheses
+    }
     assert answers == {"H1": "supported", "H2": "supported", "H3": "no evidence against"}
-    assert "clearly" in found.headline_text or "strongly" in found.headline_text
+    assert "clearly" in measurement.headline_text or "strongly" in measurement.headline_text
 
 
 def test_a_reversed_bias_is_said_to_be_reversed() -> None:
-    found = _measure(-1.0)
-    assert "against the stereotypes" in found.headline_text
-    assert [hypothesis.answer for hypothesis in found.read_details(AssociationDetails).hypotheses[:2]] == [
+    measurement = _measure(-1.0)
+    assert "against the stereotypes" in measurement.headline_text
+    assert [hypothesis.answer for hypothesis in measurement.read_details(AssociationDetails).hypotheses[:2]] == [
         "contradicted",
         "contradicted",
     ]
 
 
 def test_no_bias_is_no_finding() -> None:
-    found = _measure(0.0)
-    assert found.headline_text.startswith("No stereotype found")
-    assert all(test.p_adjusted is None or test.p_adjusted > 0.05 for test in found.tests.values())
-    assert found.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
+    measurement = _measure(0.0)
+    assert measurement.headline_text.startswith("No stereotype found")
+    assert all(test.p_adjusted is None or test.p_adjusted > 0.05 for test in measurement.tests.values())
+    assert measurement.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
 
 
 def test_a_constant_model_has_defined_answers() -> None:
-    found = _measure(0.0, noise=0.0)
-    assert {test.p_value for name, test in found.tests.items() if "share" not in name} == {1.0}
-    assert found.tests["workforce share, pearson"].value is None
-    assert "noise" in found.headline_text
+    measurement = _measure(0.0, noise=0.0)
+    assert {test.p_value for name, test in measurement.tests.items() if "share" not in name} == {1.0}
+    assert measurement.tests["workforce share, pearson"].value is None
+    assert "noise" in measurement.headline_text
 
 
 def test_means_and_differences_are_those_of_the_items(items: pd.DataFrame) -> None:
-    found = analyse(items, Context())
-    for kind in ("female", "male", "balanced"):
-        of_kind = items[items["group"] == kind]
+    measurement = analyse(items, Context())
+    for group in ("female", "male", "balanced"):
+        group_items = items[items["group"] == group]
         for gender in ("female", "male"):
-            values = of_kind.loc[of_kind["gender"] == gender, "association"]
-            group = found.groups[f"{kind} professions, {gender} persons"]
-            assert group.n == 900
-            assert [group.value, group.sd] == pytest.approx([values.mean(), values.std()])
-        wide = of_kind.pivot_table(index=["template", "pair", "profession"], columns="gender", values="association")
-        test = found.tests[f"female minus male, {kind} professions"]
+            values = group_items.loc[group_items["gender"] == gender, "association"]
+            estimate = measurement.groups[f"{group} professions, {gender} persons"]
+            assert estimate.n == 900
+            assert [estimate.value, estimate.sd] == pytest.approx([values.mean(), values.std()])
+        wide = group_items.pivot_table(index=["template", "pair", "profession"], columns="gender", values="association")
+        test = measurement.tests[f"female minus male, {group} professions"]
         assert test.value == pytest.approx((wide["female"] - wide["male"]).mean())
         assert test.wilcoxon is not None
-        known = stats.wilcoxon(wide["female"], wide["male"], correction=True, method="approx")
-        assert (test.wilcoxon.n, test.wilcoxon.w) == (900, known.statistic)
-        assert test.wilcoxon.p_value == pytest.approx(known.pvalue)
-    by_profession = {one.profession: one for one in found.read_details(AssociationDetails).professions}
+        expected = stats.wilcoxon(wide["female"], wide["male"], correction=True, method="approx")
+        assert (test.wilcoxon.n, test.wilcoxon.w) == (900, expected.statistic)
+        assert test.wilcoxon.p_value == pytest.approx(expected.pvalue)
+    professions = {
+        profession.profession: profession for profession in measurement.read_details(AssociationDetails).professions
+    }
     nurse = items[items["profession"] == "registered nurse"]
     means = nurse.groupby("gender")["association"].mean()
-    assert by_profession["registered nurse"].female == pytest.approx(means["female"])
-    assert by_profession["registered nurse"].difference == pytest.approx(means["female"] - means["male"])
-    assert by_profession["registered nurse"].workforce_share == 88.9
+    assert professions["registered nurse"].female == pytest.approx(means["female"])
+    assert professions["registered nurse"].difference == pytest.approx(means["female"] - means["male"])
+    assert professions["registered nurse"].workforce_share == 88.9
 
 
 def test_missing_items_do_not_break_the_analysis(items: pd.DataFrame) -> None:
-    whole = analyse(items, Context()).tests["stereotype"].value
-    part = analyse(items.sample(frac=0.8, random_state=1).sort_index(), Context())
-    assert part.tests["stereotype"].value == pytest.approx(whole, abs=0.05)
+    expected = analyse(items, Context()).tests["stereotype"].value
+    sample = analyse(items.sample(frac=0.8, random_state=1).sort_index(), Context())
+    assert sample.tests["stereotype"].value == pytest.approx(expected, abs=0.05)
     mason = analyse(items[items["profession"] == "mason"], Context())
     assert mason.groups["male professions, male persons"].n == 45
     assert "stereotype" not in mason.tests
@@ -112,24 +118,24 @@ def test_published_needs_token_ids() -> None:
 
 
 def test_emotions_run_through_the_same_code() -> None:
-    found = unmask.audit(PlantedModel(build_rows("en", "emotions"), bias=0.5), corpora="emotions").measurements[0]
-    assert found.items == 2400
-    assert [name for name in found.tests if name.startswith("female minus male")] == [
+    measurement = unmask.audit(PlantedModel(build_rows("en", "emotions"), bias=0.5), corpora="emotions").measurements[0]
+    assert measurement.items == 2400
+    assert [name for name in measurement.tests if name.startswith("female minus male")] == [
         f"female minus male, {emotion} emotion words" for emotion in ("anger", "fear", "joy", "sadness")
     ]
-    assert not found.read_details(AssociationDetails).hypotheses
-    assert "stereotype" not in found.tests
-    assert not any("share" in name for name in found.tests)
+    assert not measurement.read_details(AssociationDetails).hypotheses
+    assert "stereotype" not in measurement.tests
+    assert not any("share" in name for name in measurement.tests)
 
 
 def test_effect_sizes_and_sign_flips_are_what_they_say(items: pd.DataFrame) -> None:
-    """Worked out again from the items, the long way."""
+    """Computed again from the items, step by step."""
     draw = np.random.default_rng(5)
     items["association"] += draw.normal(scale=0.3, size=len(items))
     tests = analyse(items, Context()).tests
     mean = items.groupby(["profession", "group", "gender"])["association"].mean().unstack()
     gap = (mean["female"] - mean["male"]).reset_index(name="gap")
-    female, male = (gap[gap["group"] == kind]["gap"] for kind in ("female", "male"))
+    female, male = (gap[gap["group"] == group]["gap"] for group in ("female", "male"))
     spread = np.sqrt((female.var() + male.var()) / 2)
     stereotype, share = tests["stereotype"], tests["workforce share, pearson"]
     assert stereotype.effect_size == pytest.approx((female.mean() - male.mean()) / spread)
@@ -144,9 +150,11 @@ def test_effect_sizes_and_sign_flips_are_what_they_say(items: pd.DataFrame) -> N
 
 def test_professions_carry_intervals_over_person_words(items: pd.DataFrame) -> None:
     items["association"] += np.random.default_rng(5).normal(scale=0.3, size=len(items))
-    one = analyse(items, Context()).read_details(AssociationDetails).professions[0]
-    mine = items[items["profession"] == one.profession].groupby(["pair", "gender"])["association"].mean().unstack()
-    gaps = mine["female"] - mine["male"]
+    profession = analyse(items, Context()).read_details(AssociationDetails).professions[0]
+    means = (
+        items[items["profession"] == profession.profession].groupby(["pair", "gender"])["association"].mean().unstack()
+    )
+    gaps = means["female"] - means["male"]
     expected = stats.t.interval(0.95, len(gaps) - 1, gaps.mean(), stats.sem(gaps))
-    assert one.difference == pytest.approx(gaps.mean())
-    assert one.difference_interval == pytest.approx(expected)
+    assert profession.difference == pytest.approx(gaps.mean())
+    assert profession.difference_interval == pytest.approx(expected)

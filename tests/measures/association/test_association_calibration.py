@@ -1,4 +1,4 @@
-"""A model that has read nothing must come out unbiased: over random initialisations, 5 % tests reject about 5 %."""
+"""An untrained model must come out unbiased: over random initialisations, 5 % tests reject about 5 %."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ def test_random_models_are_unbiased(loaded: Callable[[str], Any]) -> None:
     most = int(stats.binom.isf(0.001, SEEDS, 0.05))
     assert len(rejected) > 12
     assert max(rejected.values()) <= most, rejected
-    # and the reason for the trouble: over 900 "independent" pairs, most random models look biased
+    # and the reason for crossed intervals: over 900 "independent" pairs, most random models look biased
     assert min(naive.values()) > SEEDS / 2, naive

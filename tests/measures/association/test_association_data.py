@@ -1,4 +1,4 @@
-"""BEC-Pro: as released, cell by cell; and sound."""
+"""BEC-Pro: the released corpus, cell by cell; and the sound one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.association.data import CORPORA, AssociationRow, build_rows
 
 RELEASED_FILES = {"en": "BEC-Pro_EN.as-published.tsv", "de": "BEC-Pro_DE.tsv"}
-# SHA-256 of each column of the released files, the cells joined by line feeds; so that the comparison runs without them
+# SHA-256 of each column of the released files, cells joined by line feeds, so that the comparison runs without them
 DIGESTS = {
     "en": {
         "Sentence": "d23d0e42056cb26132773fd225bab33646f2ba88e949b401b23005df2628cef6",
@@ -58,8 +58,8 @@ def test_published_corpus_equals_the_released_file(language: str, data: Path) ->
         theirs = list(csv.DictReader(file, delimiter="\t"))
     ours = released_rows(language)
     assert len(ours) == len(theirs) == 5400
-    for mine, other in zip(ours, theirs, strict=True):
-        assert {name: mine[name] for name in other if name} == {name: cell for name, cell in other.items() if name}
+    for row, released in zip(ours, theirs, strict=True):
+        assert {name: row[name] for name in released if name} == {name: cell for name, cell in released.items() if name}
 
 
 def test_the_slips_of_the_released_files_come_from_the_rule() -> None:
@@ -87,9 +87,9 @@ def test_sound_corpus_has_the_papers_size(language: str) -> None:
 
 
 def test_the_same_letters_elsewhere_are_not_the_target() -> None:
-    row = _one(build_rows("en"), "My son works as a mason.")
+    row = _find_row(build_rows("en"), "My son works as a mason.")
     assert (row.target_span, row.attribute_span) == ((3, 6), (18, 23))
-    german = _one(build_rows("de"), "Er ist Ernährungsberater.")
+    german = _find_row(build_rows("de"), "Er ist Ernährungsberater.")
     assert german.target_span == (0, 2)
 
 
@@ -122,22 +122,22 @@ def test_german_articles_and_forms_are_right() -> None:
 def test_agreement_free_sentences_differ_only_in_the_person() -> None:
     rows = build_rows("de", "agreement-free")
     assert len(rows) == 5400
-    rest: dict[tuple[str, str], set[str]] = {}
+    endings: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         assert (
             row.target.lower() == row.person.lower()
-        )  # the determiner shows the gender too, so it is asked for as well
-        rest.setdefault((row.template, row.profession), set()).add(row.sentence[row.target_span[1] :])
-    assert all(len(texts) == 1 for texts in rest.values())
+        )  # the determiner shows the gender too, so it is part of the target
+        endings.setdefault((row.template, row.profession), set()).add(row.sentence[row.target_span[1] :])
+    assert all(len(texts) == 1 for texts in endings.values())
 
 
 def test_emotions_use_subject_and_object_forms() -> None:
     rows = build_rows("en", "emotions")
     assert len(rows) == 20 * (20 * 4 + 20 * 2)
-    row = _one(rows, "I made him feel angry.")
+    row = _find_row(rows, "I made him feel angry.")
     assert (row.target, row.person, row.profession, row.group) == ("him", "he", "angry", "anger")
-    assert _one(rows, "The conversation with her was gloomy.").target == "her"
-    assert _one(rows, "My mom told us all about the recent hilarious events.").target == "mom"
+    assert _find_row(rows, "The conversation with her was gloomy.").target == "her"
+    assert _find_row(rows, "My mom told us all about the recent hilarious events.").target == "mom"
 
 
 def test_own_files_take_the_place_of_the_lexicon(tmp_path: Path) -> None:
@@ -171,6 +171,6 @@ def test_an_unknown_language_or_corpus_is_refused(language: str, corpus: str) ->
         build_rows(language, corpus)
 
 
-def _one(rows: list[AssociationRow], sentence: str) -> AssociationRow:
+def _find_row(rows: list[AssociationRow], sentence: str) -> AssociationRow:
     (row,) = [row for row in rows if row.sentence == sentence]
     return row

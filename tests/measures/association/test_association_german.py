@@ -20,7 +20,9 @@ from unmask.results import Measurement
 def _audit(tokenizer: Any, rows: list[Any]) -> dict[str, Measurement]:
     model = bert_of(tokenizer, seed=1)
     train(model, tokenizer, rows, steps=800, seed=1)
-    return {one.corpus: one for one in unmask.audit((model, tokenizer), languages="de").measurements}
+    return {
+        measurement.corpus: measurement for measurement in unmask.audit((model, tokenizer), languages="de").measurements
+    }
 
 
 @pytest.fixture(scope="module")

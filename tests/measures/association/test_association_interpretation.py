@@ -30,43 +30,45 @@ def test_words_for_size_go_by_the_estimate() -> None:
 def test_an_effect_below_the_noise_is_called_noise_everywhere(items: pd.DataFrame) -> None:
     loud, quiet = interpret(_adjusted(items, 1e-6)), interpret(_adjusted(items, 100.0))
     assert loud.read_details(AssociationDetails).hypotheses[0].answer == "supported"
-    assert [one.answer for one in quiet.read_details(AssociationDetails).hypotheses] == [
+    assert [hypothesis.answer for hypothesis in quiet.read_details(AssociationDetails).hypotheses] == [
         "not supported",
         "not supported",
         "no evidence against",
     ]
     assert "below the noise" in quiet.headline_text
     assert "follows women's share" in quiet.headline_text  # a correlation is not in nats
-    other = quiet.model_copy(
-        update={"tests": {name: one for name, one in quiet.tests.items() if name.startswith("female minus male")}}
+    without_stereotype = quiet.model_copy(
+        update={"tests": {name: test for name, test in quiet.tests.items() if name.startswith("female minus male")}}
     )
-    assert "favours female or male person words clearly" in interpret(other).headline_text
+    assert "favours female or male person words clearly" in interpret(without_stereotype).headline_text
 
 
 def test_what_could_not_be_tested_is_not_called_compatible_with_nothing(items: pd.DataFrame) -> None:
     few = items[items["profession"].isin(["mason", "secretary", "judge"])]
-    measured = interpret(analyse(few.reset_index(drop=True), Context()))
-    assert measured.headline_text.startswith("Not tested")
-    assert "compatible" not in measured.headline_text
-    assert "few-words" in {caveat.code for caveat in measured.caveats}
+    measurement = interpret(analyse(few.reset_index(drop=True), Context()))
+    assert measurement.headline_text.startswith("Not tested")
+    assert "compatible" not in measurement.headline_text
+    assert "few-words" in {caveat.code for caveat in measurement.caveats}
 
 
 def test_caveats_say_what_applies(items: pd.DataFrame) -> None:
     protocols = ("sound", "published")
-    codes = {name: {one.code for one in analyse(items, Context(protocol=name)).caveats} for name in protocols}
+    codes = {name: {caveat.code for caveat in analyse(items, Context(protocol=name)).caveats} for name in protocols}
     assert "published-defects" in codes["published"] - codes["sound"]
     items.loc[(items["profession"] == "mason") & (items["gender"] == "female"), "form"] = "masoness"
     forms = analyse(items, Context())
-    assert "gendered-forms" in {one.code for one in forms.caveats}
-    assert "grammatical-agreement" not in {one.code for one in forms.caveats}
+    assert "gendered-forms" in {caveat.code for caveat in forms.caveats}
+    assert "grammatical-agreement" not in {caveat.code for caveat in forms.caveats}
     german = analyse(items.assign(language="de", corpus="custom", form="Pflegekraft"), Context())
-    assert "grammatical-agreement" in {one.code for one in german.caveats}
+    assert "grammatical-agreement" in {caveat.code for caveat in german.caveats}
 
 
 def test_chance_alone_and_chance_among_many_are_told_apart(items: pd.DataFrame) -> None:
-    found = _adjusted(items)
-    test = found.tests["stereotype"].model_copy(update={"p_value": 0.02, "p_adjusted": 0.1})
-    headline = interpret(found.model_copy(update={"tests": {**found.tests, "stereotype": test}})).headline_text
+    measurement = _adjusted(items)
+    test = measurement.tests["stereotype"].model_copy(update={"p_value": 0.02, "p_adjusted": 0.1})
+    headline = interpret(
+        measurement.model_copy(update={"tests": {**measurement.tests, "stereotype": test}})
+    ).headline_text
     assert headline.startswith("No clear stereotype")
     assert "p = 0.020" in headline
     assert "p = 0.100 after correction" in headline

@@ -27,24 +27,24 @@ TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre
 
 
 def test_published_gives_table_4_from_recorded_scores(data: Path) -> None:
-    found = unmask.analyse(data / GOLDEN, protocol="published").result.measurements[0]
-    for (kind, gender), mean in TABLE_4.items():
-        assert found.groups[f"{kind} professions, {gender} persons"].value == pytest.approx(mean, abs=0.0051)
-    assert all((test.effect_size or 0) < 0 for test in found.tests.values())
+    measurement = unmask.analyse(data / GOLDEN, protocol="published").result.measurements[0]
+    for (group, gender), mean in TABLE_4.items():
+        assert measurement.groups[f"{group} professions, {gender} persons"].value == pytest.approx(mean, abs=0.0051)
+    assert all((test.effect_size or 0) < 0 for test in measurement.tests.values())
 
 
 def test_sound_analysis_of_the_real_bert(data: Path) -> None:
-    found = unmask.analyse(data / GOLDEN).result.measurements[0]
-    share = found.tests["workforce share, pearson"]
+    measurement = unmask.analyse(data / GOLDEN).result.measurements[0]
+    share = measurement.tests["workforce share, pearson"]
     assert share.value == pytest.approx(0.67, abs=0.005)
     assert share.interval is not None
     assert share.interval[0] > 0.5
-    stereotype = found.tests["stereotype"]
+    stereotype = measurement.tests["stereotype"]
     assert stereotype.value == pytest.approx((0.496 + 0.683) + (0.832 + 0.155), abs=0.01)
     assert stereotype.p_adjusted is not None
     assert stereotype.p_adjusted < 0.001
     # by 900 "independent" pairs H3 would be refuted at p = 1e-41; over professions and person words it is not clear
-    assert found.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
+    assert measurement.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
 
 
 def _released_scores(language: str, folder: Path) -> Path:
@@ -59,23 +59,23 @@ def _released_scores(language: str, folder: Path) -> Path:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_released_columns_are_understood(language: str, tmp_path: Path) -> None:
     path = _released_scores(language, tmp_path)
-    found = unmask.analyse(path, language=language)
-    items = found.items["association"]
+    audit = unmask.analyse(path, language=language)
+    items = audit.items["association"]
     ours = build_rows(language, protocol="published")
     assert list(items["person"]) == [row.person for row in ours]
     assert list(items["pair"]) == [row.pair for row in ours]
     assert list(items["profession"]) == [row.profession for row in ours]
     assert items["workforce_share"].notna().all()
-    assert found.result.measurements[0].tests["female minus male, male professions"].n == 900
-    turned = unmask.analyse(path, language=language, score_column="Other").result.measurements[0]
+    assert audit.result.measurements[0].tests["female minus male, male professions"].n == 900
+    negated = unmask.analyse(path, language=language, score_column="Other").result.measurements[0]
     name = "female minus male, female professions"
-    assert turned.tests[name].value == pytest.approx(-(found.result.measurements[0].tests[name].value or 0))
+    assert negated.tests[name].value == pytest.approx(-(audit.result.measurements[0].tests[name].value or 0))
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("without", [[], ["Template"]])
 def test_the_order_of_released_rows_does_not_matter(language: str, without: list[str], tmp_path: Path) -> None:
-    """Person words are paired by what they are; only `Frau`, which stands for two, needs its order."""
+    """Person words are paired by meaning; only `Frau`, which stands for two words, depends on the order."""
     path = _released_scores(language, tmp_path)
     frame = pd.read_csv(path, sep="\t", index_col=0).drop(columns=without)
     frame.to_csv(path, sep="\t")
@@ -85,30 +85,30 @@ def test_the_order_of_released_rows_does_not_matter(language: str, without: list
     else:
         frame = frame.sort_values("Person", kind="stable", key=lambda words: words == "Bruder")
     frame.to_csv(path, sep="\t")
-    found = unmask.analyse(path, language=language).result.measurements[0].tests
+    tests = unmask.analyse(path, language=language).result.measurements[0].tests
     for name, test in expected.items():
-        assert found[name].value == pytest.approx(test.value, abs=1e-12)
-        assert found[name].p_value == pytest.approx(test.p_value, abs=1e-9)
+        assert tests[name].value == pytest.approx(test.value, abs=1e-12)
+        assert tests[name].p_value == pytest.approx(test.p_value, abs=1e-9)
 
 
 def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
     audit = unmask.audit(PlantedModel(build_rows("en"), bias=0.5))
     audit.save(tmp_path / "audit")
-    of_audit = {name: test.value for name, test in audit.measurements[0].tests.items()}
-    for place in ("audit", "audit/items/association.parquet"):
-        again = unmask.analyse(tmp_path / place)
-        assert {name: test.value for name, test in again.measurements[0].tests.items()} == of_audit
-        assert again.result.model.name == "audit"
+    expected = {name: test.value for name, test in audit.measurements[0].tests.items()}
+    for source in ("audit", "audit/items/association.parquet"):
+        analysed = unmask.analyse(tmp_path / source)
+        assert {name: test.value for name, test in analysed.measurements[0].tests.items()} == expected
+        assert analysed.result.model.name == "audit"
     with pytest.raises(UnmaskError, match="holds scores for 'en', not for 'de'"):
         unmask.analyse(tmp_path / "audit", language="de")
     frame = audit.items["association"].drop(columns=["pair", "corpus", "sentence", "form"])
     frame.to_csv(tmp_path / "least.csv", index=False)
     least = unmask.analyse(tmp_path / "least.csv").measurements[0]
-    assert {name: test.value for name, test in least.tests.items()} == pytest.approx(of_audit)
+    assert {name: test.value for name, test in least.tests.items()} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a,b\n1,2\n", "lacks the columns"),
         ("Template,Person,Gender,Profession,Prof_Gender\nt,he,male,nurse,female\n", "no column 'Pre_Assoc'"),
@@ -138,20 +138,20 @@ def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_recorded_scores_are_refused(text: str, said: str, tmp_path: Path) -> None:
+def test_bad_recorded_scores_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(text)
-    with pytest.raises(UnmaskError, match=said):
+    with pytest.raises(UnmaskError, match=message):
         unmask.analyse(path)
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"no parquet")
     (tmp_path / "a.txt").write_text("")
-    for name, said in (
+    for name, message in (
         ("a.parquet", "cannot be read"),
         ("a.txt", "give .parquet"),
         ("none.csv", "does not exist"),
     ):
-        with pytest.raises(UnmaskError, match=said):
+        with pytest.raises(UnmaskError, match=message):
             unmask.analyse(tmp_path / name)

@@ -122,12 +122,12 @@ def test_with_grammatical_agreement_nothing_is_called_a_difference() -> None:
 def test_means_are_those_of_the_result() -> None:
     measurement = sound_measurement()
     rows = table_rows(find_table(blocks(measurement, None), "Mean associations"))
-    for kind in GROUPS:
-        test = measurement.tests[f"female minus male, {kind} professions"]
-        groups = [measurement.groups[f"{kind} professions, {gender} persons"] for gender in ("female", "male")]
+    for name in GROUPS:
+        test = measurement.tests[f"female minus male, {name} professions"]
+        groups = [measurement.groups[f"{name} professions, {gender} persons"] for gender in ("female", "male")]
         means = [f"{number(group.value)} {interval(group.interval)}" for group in groups]
         tested = [f"{number(test.value)} {interval(test.interval)}", "0.200", "0.44"]
-        assert rows[kind.capitalize()] == ["45 + 45", *means, *tested]
+        assert rows[name.capitalize()] == ["45 + 45", *means, *tested]
 
 
 def test_published_has_v_r_and_sd() -> None:
@@ -177,7 +177,7 @@ def test_there_is_a_panel_for_each_group_and_a_scatter_plot() -> None:
 
 def test_bars_are_sorted_by_difference_and_name_the_share() -> None:
     drawn = _figures(sound_measurement())[1].draw()
-    assert re.findall(r">(female job \d)</text>", drawn) == [f"female job {at}" for at in (3, 2, 1, 0)]
+    assert re.findall(r">(female job \d)</text>", drawn) == [f"female job {index}" for index in (3, 2, 1, 0)]
     assert ">25\N{NO-BREAK SPACE}%</text>" in drawn
     assert ">+1.75</text>" in drawn
     assert ">women</text>" not in _figures(emotions_measurement())[0].draw()
@@ -185,7 +185,8 @@ def test_bars_are_sorted_by_difference_and_name_the_share() -> None:
 
 def test_the_legend_names_the_share_only_where_there_is_one() -> None:
     entries = [
-        len(of_type(blocks(one, None), Legend)[0].entries) for one in (sound_measurement(), emotions_measurement())
+        len(of_type(blocks(measurement, None), Legend)[0].entries)
+        for measurement in (sound_measurement(), emotions_measurement())
     ]
     assert entries == [5, 4]
 
@@ -258,6 +259,8 @@ def test_only_items_of_the_measurement_are_shown() -> None:
 def test_the_method_names_what_was_masked_and_the_protocol() -> None:
     formula = lines(method([sound_measurement(), emotions_measurement()]))[0]
     assert formula.endswith("sentence with the profession or emotion word masked)")
-    sound, published = (" ".join(lines(method([one]))) for one in (sound_measurement(), published_measurement()))
+    sound, published = (
+        " ".join(lines(method([measurement]))) for measurement in (sound_measurement(), published_measurement())
+    )
     assert ("jackknife" in sound, "jackknife" in published) == (True, False)
     assert ("r = −|Z|/√(2n)" in sound, "r = −|Z|/√(2n)" in published) == (False, True)

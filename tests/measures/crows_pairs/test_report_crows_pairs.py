@@ -1,4 +1,4 @@
-"""The blocks of CrowS-Pairs: the result's own shares, pairs with what differs in them, nothing injected by one."""
+"""The blocks of CrowS-Pairs: the shares of the result, pairs with their differences, and no injected markup."""
 
 from __future__ import annotations
 
@@ -30,41 +30,41 @@ from unmask.results import Measurement
 
 
 def _pairs(count: int = 40, **changes: Any) -> pd.DataFrame:
-    """Pairs whose differences go from −1 to 2.9, all but one other than 0."""
+    """Pairs whose differences go from −1 to 2.9; only one is 0."""
     rows = [
         {
             "language": "en",
             "corpus": "crows-pairs",
-            "id": str(at),
-            "sent_more": f"My aunt number {at} hates maths.",
-            "sent_less": f"My uncle number {at} hates maths.",
-            "direction": ("stereo", "antistereo")[at % 2],
+            "id": str(index),
+            "sent_more": f"My aunt number {index} hates maths.",
+            "sent_less": f"My uncle number {index} hates maths.",
+            "direction": ("stereo", "antistereo")[index % 2],
             "bias_type": "gender",
             "female": "more",
-            "pll_more": at / 10 - 11.0,
+            "pll_more": index / 10 - 11.0,
             "pll_less": -10.0,
-            "difference": at / 10 - 1.0,
+            "difference": index / 10 - 1.0,
             "n_tokens": 5,
         }
-        for at in range(count)
+        for index in range(count)
     ]
     return pd.DataFrame(rows).assign(**changes)
 
 
-def _measured(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
-    found = analyse(items, Context(protocol=protocol))
-    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
+def _measure(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
+    measurement = analyse(items, Context(protocol=protocol))
+    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in measurement.tests.items()}
     update = {"tests": tests, "noise_floor": 2.5e-6, "distinct_inputs": 97, "data_hash": "d47a"}
-    return get_measure("crows-pairs").interpret(found.model_copy(update=update))
+    return get_measure("crows-pairs").interpret(measurement.model_copy(update=update))
 
 
-def _shown(measurement: Measurement, width: int = 80) -> str:
+def _terminal_text(measurement: Measurement, width: int = 80) -> str:
     return audit_text(sample_audit(measurement), build_sections([measurement]), width)
 
 
 def test_key_figures_and_tables_have_the_result_s_own_numbers() -> None:
     items = _pairs()
-    measurement = _measured(items)
+    measurement = _measure(items)
     report = blocks(measurement, items)
     assert sections(report) == [
         "How often the stereotypical sentence is more likely",
@@ -89,7 +89,7 @@ def test_key_figures_and_tables_have_the_result_s_own_numbers() -> None:
 
 def test_the_page_draws_both_figures_and_loads_nothing() -> None:
     items = _pairs()
-    page = render_audit_page(sample_audit(_measured(items)), {"crows-pairs": items})
+    page = render_audit_page(sample_audit(_measure(items)), {"crows-pairs": items})
     assert_loads_nothing(page)
     assert_plots_are_described(page, 2)
     assert 'My <mark class="attribute">aunt</mark> number 39 hates maths.' in page
@@ -107,7 +107,7 @@ def test_words_that_differ_are_split_off() -> None:
 
 def test_extremes_are_the_largest_of_each_side() -> None:
     items = _pairs()
-    more, less = of_type(blocks(_measured(items), items), Examples)
+    more, less = of_type(blocks(_measure(items), items), Examples)
     values = [[example.values[0].split("\N{NO-BREAK SPACE}")[0] for example in side.examples] for side in (more, less)]
     assert values == [
         ["+2.9", "+2.8", "+2.7", "+2.6", "+2.5", "+2.4"],
@@ -127,7 +127,7 @@ def test_extremes_are_the_largest_of_each_side() -> None:
     ],
 )
 def test_size_and_certainty_are_two_things(estimate: float, p: float | None, expected: str) -> None:
-    test = _measured(_pairs()).tests["stereotype"]
+    test = _measure(_pairs()).tests["stereotype"]
     assert describe_preference(test.model_copy(update={"value": estimate, "p_value": p, "p_adjusted": p})) == expected
     assert describe_preference(None) == "not tested"
 
@@ -136,14 +136,14 @@ def test_a_histogram_leaves_out_what_lies_far_out_and_says_so() -> None:
     values = np.array([*np.linspace(-1, 1, 98), 0.0, 50.0])
     assert find_axis_limit(values) == pytest.approx(1.0)
     items = _pairs(100, difference=values)
-    (_, histogram) = of_type(blocks(_measured(items), items), Figure)
+    (_, histogram) = of_type(blocks(_measure(items), items), Figure)
     assert histogram.draw().count("<title>") >= 8
     assert "1 is beyond ±1.0" in histogram.caption
 
 
 def test_published_has_shares_and_no_tests() -> None:
     items = _pairs()
-    measurement = _measured(items, "published")
+    measurement = _measure(items, "published")
     report = blocks(measurement, items)
     figures = key_figures(report)
     assert figures["Stereotypical sentence more likely"].certainty == "no interval"
@@ -151,16 +151,16 @@ def test_published_has_shares_and_no_tests() -> None:
     assert {"Stereotype score", "Anti-stereotype score"} <= set(figures)
     assert table_rows(find_table(report, ""))["Neutral"] == ["40", "2.50 %"]
     assert not any("Holm" in line for line in lines(method([measurement])))
-    shown = _shown(measurement)
-    assert "72.50" in shown
-    assert "p =" not in shown
+    text = _terminal_text(measurement)
+    assert "72.50" in text
+    assert "p =" not in text
 
 
 def test_the_terminal_has_the_shares_and_fits() -> None:
-    measurement = _measured(_pairs())
-    shown = _shown(measurement)
-    assert max(len(line) for line in shown.splitlines()) <= 80
-    words = " ".join(shown.split())
+    measurement = _measure(_pairs())
+    text = _terminal_text(measurement)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    words = " ".join(text.split())
     assert "All pairs 40 73.8 %" in words
     assert "Stereo pairs 20" in words
     assert "large, prefers stereotypes" in words
@@ -170,7 +170,7 @@ def test_the_terminal_has_the_shares_and_fits() -> None:
 
 def test_markdown_has_all_blocks_but_figures() -> None:
     items = _pairs()
-    measurement = _measured(items)
+    measurement = _measure(items)
     text = page_markdown(audit_page(sample_audit(measurement), build_sections([measurement], {"crows-pairs": items})))
     share = measurement.groups["all pairs"]
     assert share.interval
@@ -184,7 +184,7 @@ def test_markdown_has_all_blocks_but_figures() -> None:
 
 def test_sentences_may_be_missing() -> None:
     items = _pairs()
-    measurement = _measured(items)
+    measurement = _measure(items)
     for stored in (None, items.drop(columns=["sent_more", "sent_less"]), items.assign(corpus="another")):
         assert of_type(blocks(measurement, stored), Examples) == []
 
@@ -192,7 +192,7 @@ def test_sentences_may_be_missing() -> None:
 def test_hostile_sentences_are_escaped() -> None:
     items = _pairs(sent_more=f"My aunt {EVIL}", sent_less=f"My uncle {EVIL}", corpus=EVIL)
     items["direction"] = items["direction"] + EVIL
-    measurement = _measured(_pairs())
+    measurement = _measure(_pairs())
     hostile = measurement.model_copy(
         update={"corpus": EVIL, "headline": [EVIL], "groups": {EVIL: measurement.groups["all pairs"]}}
     )
@@ -200,4 +200,4 @@ def test_hostile_sentences_are_escaped() -> None:
     assert_loads_nothing(page)
     assert EVIL not in page
     assert page.count("&lt;script&gt;") > 10
-    assert EVIL.replace(" ", "") in "".join(_shown(hostile).split())
+    assert EVIL.replace(" ", "") in "".join(_terminal_text(hostile).split())

@@ -1,4 +1,4 @@
-"""Geometry before and after: the words of before asked again, how surely they lie apart, the verdict, and the page."""
+"""Geometry before and after: the words of before measured again, their separation, the verdict, and the page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FEW = audit_options().parse({"contrasts": 19})
 
 @cache
 def planted() -> Table:
-    """Vectors in which professions lie where people think, along the first axis; the rest is noise."""
+    """Vectors in which professions lie by stereotype along the first axis; the rest is noise."""
     rng, people = np.random.default_rng(0), rated_stereotypes()
     words = list(dict.fromkeys(["he", "she", *people, *nouns()[:60]]))
     matrix = rng.normal(size=(len(words), SIZE))
@@ -56,7 +56,7 @@ def planted() -> Table:
 
 
 def forgotten() -> Table:
-    """The same words with nothing of the gender that they had, and all else as it was."""
+    """The same words without the gender that they had, otherwise unchanged."""
     words, matrix = planted()
     matrix = matrix.copy()
     matrix[2:, 0] = np.random.default_rng(9).normal(size=len(words) - 2)
@@ -64,7 +64,7 @@ def forgotten() -> Table:
 
 
 def scrambled() -> Table:
-    """The same words with nothing of what they were."""
+    """The same words with unrelated vectors."""
     words, matrix = planted()
     noise = np.random.default_rng(9).normal(size=matrix.shape)
     return words, np.concatenate([matrix[:2], noise[2:]]).astype(np.float32)
@@ -80,14 +80,14 @@ def before() -> unmask.Audit:
     return findings().audits["(words, matrix)"]
 
 
-def _against(after: Any) -> tuple[Compared, Comparison]:
-    found = compare_models(before(), after, usefulness=False)
-    return found, found.result.comparisons[0]
+def _compare_with(after: Any) -> tuple[Compared, Comparison]:
+    compared = compare_models(before(), after, usefulness=False)
+    return compared, compared.result.comparisons[0]
 
 
-def _only(found: Compared) -> Comparison:
-    (one,) = found.result.comparisons
-    return one
+def _only_comparison(compared: Compared) -> Comparison:
+    (comparison,) = compared.result.comparisons
+    return comparison
 
 
 # the numbers
@@ -95,20 +95,20 @@ def _only(found: Compared) -> Comparison:
 
 def test_the_words_are_those_of_before() -> None:
     items = findings().items["geometry"]
-    one, other = (rows.reset_index(drop=True) for _, rows in items.groupby("model", sort=False))
-    assert (set(one["words"]), set(other["words"])) == ({"own"}, {"(words, matrix)"})
+    rows_before, rows_after = (rows.reset_index(drop=True) for _, rows in items.groupby("model", sort=False))
+    assert (set(rows_before["words"]), set(rows_after["words"])) == ({"own"}, {"(words, matrix)"})
     for column in ("word", "bias", "side", "part"):
-        assert list(one[column]) == list(other[column])
-    assert list(one["predicted"]) != list(other["predicted"])
+        assert list(rows_before[column]) == list(rows_after[column])
+    assert list(rows_before["predicted"]) != list(rows_after["predicted"])
 
 
 @pytest.mark.parametrize("name", ["clustering", "probe", "classification"])
 def test_shares_are_matched_word_by_word(name: str) -> None:
-    items, change = findings().items["geometry"], _only(findings()).changes[name]
-    side, said = {"clustering": ("side", "cluster"), "probe": ("side", "probed")}.get(name, ("part", "predicted"))
-    one, other = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
-    words = one.index[one[side].isin(["female", "male"])]
-    right, now = (frame.loc[words, said] == one.loc[words, side] for frame in (one, other))
+    items, change = findings().items["geometry"], _only_comparison(findings()).changes[name]
+    side, answer = {"clustering": ("side", "cluster"), "probe": ("side", "probed")}.get(name, ("part", "predicted"))
+    rows_before, rows_after = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
+    words = rows_before.index[rows_before[side].isin(["female", "male"])]
+    right, now = (frame.loc[words, answer] == rows_before.loc[words, side] for frame in (rows_before, rows_after))
     assert (change.change.n, *change.values) == (len(words), right.mean(), now.mean())
     assert change.change.value == pytest.approx(now.mean() - right.mean())
     lost, gained = int((right & ~now).sum()), int((now & ~right).sum())
@@ -116,10 +116,13 @@ def test_shares_are_matched_word_by_word(name: str) -> None:
 
 
 def test_neighbours_are_correlated_with_the_bias_of_before() -> None:
-    items, change = findings().items["geometry"], _only(findings()).changes["neighbours"]
-    one, other = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
-    around = one.index[one["male_neighbours"].notna()]
-    r = [pearson(one.loc[around, "bias"], frame.loc[around, "male_neighbours"]) for frame in (one, other)]
+    items, change = findings().items["geometry"], _only_comparison(findings()).changes["neighbours"]
+    rows_before, rows_after = (rows.set_index("word") for _, rows in items.groupby("model", sort=False))
+    around = rows_before.index[rows_before["male_neighbours"].notna()]
+    r = [
+        pearson(rows_before.loc[around, "bias"], frame.loc[around, "male_neighbours"])
+        for frame in (rows_before, rows_after)
+    ]
     assert change.values == pytest.approx(r)
     assert change.change.value == pytest.approx(r[1] - r[0])
     assert change.change.interval is not None
@@ -129,20 +132,21 @@ def test_neighbours_are_correlated_with_the_bias_of_before() -> None:
 def test_the_jackknife_of_a_change_is_worked_by_hand() -> None:
     rng = np.random.default_rng(3)
     x, y, v = rng.normal(size=(3, 7))
-    found = estimate_correlation_change((x, y), (x, v))
-    left = [
-        np.corrcoef(np.delete(x, at), np.delete(v, at))[0, 1] - np.corrcoef(np.delete(x, at), np.delete(y, at))[0, 1]
-        for at in range(7)
+    estimate = estimate_correlation_change((x, y), (x, v))
+    leave_one_out = [
+        np.corrcoef(np.delete(x, index), np.delete(v, index))[0, 1]
+        - np.corrcoef(np.delete(x, index), np.delete(y, index))[0, 1]
+        for index in range(7)
     ]
-    error = np.sqrt(6 / 7 * ((left - np.mean(left)) ** 2).sum())
-    assert found.value == pytest.approx(np.corrcoef(x, v)[0, 1] - np.corrcoef(x, y)[0, 1])
-    assert found.standard_error == pytest.approx(error)
-    assert found.p_value == pytest.approx(2 * stats.t.sf(abs(found.value or 0) / error, 6))
+    error = np.sqrt(6 / 7 * ((leave_one_out - np.mean(leave_one_out)) ** 2).sum())
+    assert estimate.value == pytest.approx(np.corrcoef(x, v)[0, 1] - np.corrcoef(x, y)[0, 1])
+    assert estimate.standard_error == pytest.approx(error)
+    assert estimate.p_value == pytest.approx(2 * stats.t.sf(abs(estimate.value or 0) / error, 6))
     assert estimate_correlation_change((x, np.ones(7)), (x, v)).value is None
 
 
 def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
-    """Two noisy looks at the same relation, 200 times: no more rejections than 5 % allow, and not none."""
+    """Two noisy copies of the same relation, 200 times: some rejections, but no more than 5 % allow."""
     rng, draws = np.random.default_rng(4), 200
     rejected = 0
     for _ in range(draws):
@@ -155,44 +159,44 @@ def test_without_a_change_5_percent_of_correlations_are_found_changed() -> None:
 
 
 def test_what_plain_removal_leaves_is_that_of_the_model_before() -> None:
-    change = _only(findings()).read_details(GeometryChange)
+    change = _only_comparison(findings()).read_details(GeometryChange)
     audited = before().result.measurements[0].read_details(Geometry)
-    for one in change.tests:
-        removed, own = audited.test(one.name, removed=True), audited.test(one.name)
+    for test in change.tests:
+        removed, original = audited.test(test.name, removed=True), audited.test(test.name)
         assert removed is not None
-        assert own is not None
-        assert (one.before, one.removed) == (own.value, removed.value)
-        assert one.others is not None
+        assert original is not None
+        assert (test.before, test.removed) == (original.value, removed.value)
+        assert test.others is not None
         assert removed.reference is not None
-        assert one.others.values == removed.reference.values
-        reach = sum(value >= (one.after or 0) - 1e-12 for value in one.others.values)
-        assert one.others.p_value == pytest.approx((1 + reach) / (1 + len(one.others.values)))
+        assert test.others.values == removed.reference.values
+        reach = sum(value >= (test.after or 0) - 1e-12 for value in test.others.values)
+        assert test.others.p_value == pytest.approx((1 + reach) / (1 + len(test.others.values)))
 
 
 def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> None:
-    """Words that were chosen in one model are harder to tell apart in any other."""
-    found = _only(compare_models(planted(), scrambled(), audit=FEW, usefulness=False))
-    change = found.changes["classification"]
+    """Words that were selected in one model are harder to separate in any other."""
+    comparison = _only_comparison(compare_models(planted(), scrambled(), audit=FEW, usefulness=False))
+    change = comparison.changes["classification"]
     assert change.change.p_adjusted is not None
     assert change.change.p_adjusted < 0.001
-    assert found.verdict == "no reliable change"
-    assert "but so are those of other contrasts" in found.headline_text
+    assert comparison.verdict == "no reliable change"
+    assert "but so are those of other contrasts" in comparison.headline_text
 
 
 def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart() -> None:
-    found = _only(findings())
-    assert found.verdict == "improved"
-    change = found.changes["classification"]
+    comparison = _only_comparison(findings())
+    assert comparison.verdict == "improved"
+    change = comparison.changes["classification"]
     before, after = change.values
     assert before is not None
     assert after is not None
     assert after < 0.7 < 0.95 < before  # what else was alike in the words is still there
-    assert found.changes["classification, own words"].values[1] == pytest.approx(1.0, abs=0.1)
-    assert found.changes["classification, own words"].change.p_value is None
-    assert found.changes["stereotype"].verdict == "improved"
-    assert "harder to separate than before" in found.headline_text
-    assert "plain removal of an unrelated direction leaves" in found.headline_text
-    tested = [found.changes[name] for name in ("clustering", "probe", "classification", "neighbours")]
+    assert comparison.changes["classification, own words"].values[1] == pytest.approx(1.0, abs=0.1)
+    assert comparison.changes["classification, own words"].change.p_value is None
+    assert comparison.changes["stereotype"].verdict == "improved"
+    assert "harder to separate than before" in comparison.headline_text
+    assert "plain removal of an unrelated direction leaves" in comparison.headline_text
+    tested = [comparison.changes[name] for name in ("clustering", "probe", "classification", "neighbours")]
     smallest = min(change.change.p_value or 0.0 for change in tested)
     assert min(change.change.p_adjusted or 0.0 for change in tested) == pytest.approx(4 * smallest)
     assert "was not audited as a masked language model" in findings().result.caveats[0].text
@@ -203,42 +207,42 @@ def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart()
 
 def test_longer_vectors_are_the_same_model() -> None:
     words, matrix = planted()
-    _, found = _against((words, 2 * matrix))
-    assert found.verdict == "no reliable change"
+    _, comparison = _compare_with((words, 2 * matrix))
+    assert comparison.verdict == "no reliable change"
     for name in ("clustering", "probe", "classification", "neighbours", "stereotype"):
-        assert found.changes[name].change.value == pytest.approx(0, abs=1e-6)
-        assert found.changes[name].verdict == "no reliable change"
+        assert comparison.changes[name].change.value == pytest.approx(0, abs=1e-6)
+        assert comparison.changes[name].verdict == "no reliable change"
 
 
 def test_words_that_only_one_knows_are_left_out_of_both() -> None:
     words, matrix = forgotten()
     lost = words[5:15]
-    kept = [at for at, word in enumerate(words) if word not in lost]
-    table = [words[at] for at in kept], matrix[kept]
-    found = compare_models(planted(), table, audit=FEW, usefulness=False)
-    one = _only(found)
-    assert one.read_details(GeometryChange).unknown == sorted(lost)
-    assert (one.unpaired, one.items) == (10, len(before().items["geometry"]) - 10)
-    assert "10 words have no vector in (words, matrix)-2" in " ".join(caveat.text for caveat in one.caveats)
-    assert not set(found.items["geometry"]["word"]) & set(lost)
+    indices = [index for index, word in enumerate(words) if word not in lost]
+    table = [words[index] for index in indices], matrix[indices]
+    compared = compare_models(planted(), table, audit=FEW, usefulness=False)
+    comparison = _only_comparison(compared)
+    assert comparison.read_details(GeometryChange).unknown == sorted(lost)
+    assert (comparison.unpaired, comparison.items) == (10, len(before().items["geometry"]) - 10)
+    assert "10 words have no vector in (words, matrix)-2" in " ".join(caveat.text for caveat in comparison.caveats)
+    assert not set(compared.items["geometry"]["word"]) & set(lost)
 
 
 def test_a_model_known_by_its_scores_has_only_its_own_words() -> None:
     audited = findings().audits["(words, matrix)-2"]
     nameless = audited.result.model_copy(update={"model": ModelInfo(name="scores", architecture="recorded scores")})
-    _, found = _against(unmask.Audit(nameless, audited.items))
-    assert "own-words-alone" in {caveat.code for caveat in found.caveats}
-    assert set(found.changes) >= {"stereotype", "classification, own words"}
-    assert "classification" not in found.changes
-    assert found.verdict == "no reliable change"
-    assert "could not be tested" in found.headline_text
+    _, comparison = _compare_with(unmask.Audit(nameless, audited.items))
+    assert "own-words-alone" in {caveat.code for caveat in comparison.caveats}
+    assert set(comparison.changes) >= {"stereotype", "classification, own words"}
+    assert "classification" not in comparison.changes
+    assert comparison.verdict == "no reliable change"
+    assert "could not be tested" in comparison.headline_text
 
 
 def test_a_bias_of_which_rounding_is_left_has_no_correlation() -> None:
     audited = findings().audits["(words, matrix)-2"]
     items = audited.items["geometry"]
-    gone = unmask.Audit(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
-    change = _against(gone)[1].changes["stereotype"]
+    rounded = unmask.Audit(audited.result, {"geometry": items.assign(bias=items["bias"] * 1e-9)})
+    change = _compare_with(rounded)[1].changes["stereotype"]
     assert (change.values[1], change.change.value, change.verdict) == (None, None, None)
 
 
@@ -302,23 +306,23 @@ def test_classification_speaks_for_the_whole(
 
 
 def _judge(changes: dict[str, Change]) -> Comparison:
-    """What is said of these changes, where nothing stands beside them."""
-    found = _only(findings())
-    bare = found.read_details(GeometryChange).model_copy(update={"tests": []})
-    return judge_comparison(found.model_copy(update={"changes": changes, "details": bare.model_dump()}))
+    """The verdict of these changes, without reference contrasts."""
+    comparison = _only_comparison(findings())
+    bare = comparison.read_details(GeometryChange).model_copy(update={"tests": []})
+    return judge_comparison(comparison.model_copy(update={"changes": changes, "details": bare.model_dump()}))
 
 
 @pytest.mark.parametrize(
-    ("after", "said"), [(0.97, "are slightly harder"), (0.8, "are harder"), (1.0, "slightly easier")]
+    ("after", "message"), [(0.97, "are slightly harder"), (0.8, "are harder"), (1.0, "slightly easier")]
 )
-def test_a_sure_change_is_not_called_large(after: float, said: str) -> None:
-    assert said in _judge({"classification": _change(0.99, after, contrast="classification")}).headline_text
+def test_a_sure_change_is_not_called_large(after: float, message: str) -> None:
+    assert message in _judge({"classification": _change(0.99, after, contrast="classification")}).headline_text
 
 
 def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None:
-    """A profession is no neighbour of its own, so that chance lies a little below zero."""
-    found = _only(findings())
-    around = found.read_details(GeometryChange).test("neighbours")
+    """A profession is not its own neighbour, so chance lies slightly below zero."""
+    comparison = _only_comparison(findings())
+    around = comparison.read_details(GeometryChange).test("neighbours")
     assert around is not None
     assert around.others is not None
     for after, verdict in ((around.others.low - 0.2, "overshot"), (around.others.mean, "improved")):
@@ -326,10 +330,10 @@ def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None
         side = Estimate(n=9, value=after, interval=(after - 0.1, -0.001))
         change = change.model_copy(update={"after": side})
         tests = [around.model_copy(update={"after": after})]
-        moved = found.model_copy(
+        moved = comparison.model_copy(
             update={
                 "changes": {"neighbours": change},
-                "details": found.read_details(GeometryChange).model_copy(update={"tests": tests}).model_dump(),
+                "details": comparison.read_details(GeometryChange).model_copy(update={"tests": tests}).model_dump(),
             }
         )
         assert judge_comparison(moved).changes["neighbours"].verdict == verdict
@@ -340,10 +344,12 @@ def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None
 
 def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: Path) -> None:
     words, matrix = planted()
-    more = [*words, "man", "woman", "father", "mother"]
+    all_words = [*words, "man", "woman", "father", "mother"]
     ends = np.random.default_rng(2).normal(size=(4, SIZE))
     ends[:, 0] = 4, -4, 4, -4
-    write_vectors(tmp_path / "v.bin", Vectors(more, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec")
+    write_vectors(
+        tmp_path / "v.bin", Vectors(all_words, np.concatenate([matrix, ends]).astype(np.float32)), form="word2vec"
+    )
     unmask.mitigate(tmp_path / "v.bin", "hard-debias", tmp_path / "hard")
     unmask.audit(tmp_path / "v.bin", contrasts=19).save(tmp_path / "audit")
     compared = unmask.compare(tmp_path / "audit", tmp_path / "hard", usefulness=False)
@@ -354,29 +360,29 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     assert compared.comparisons[0].changes["classification"].change.p_adjusted is not None
     compared.save(tmp_path / "kept")
     assert load(tmp_path / "kept", ComparisonResult) == compared.result
-    kept = pd.read_parquet(tmp_path / "kept" / "items" / "geometry.parquet")
-    assert set(kept["model"]) == {"v.bin", "hard"}
+    items = pd.read_parquet(tmp_path / "kept" / "items" / "geometry.parquet")
+    assert set(items["model"]) == {"v.bin", "hard"}
 
 
 def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
-    """Two small models; the one after is loaded again if its weights are those that were audited."""
-    base, other = model_folder("bert-uncased"), tmp_path / "other"
-    shutil.copytree(base, other)
+    """Two small models; the later one is loaded again if its weights are the audited ones."""
+    base, perturbed = model_folder("bert-uncased"), tmp_path / "other"
+    shutil.copytree(base, perturbed)
     model = transformers.AutoModelForMaskedLM.from_pretrained(base)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += 0.02 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
-    model.save_pretrained(other)
-    how: dict[str, Any] = {"measures": "geometry", "words": 1, "contrasts": 19, "layers": 1, "pooling": "mean"}
-    audited = unmask.audit(str(base), **how)
-    compared = unmask.compare(audited, str(other), usefulness=False)
+    model.save_pretrained(perturbed)
+    options: dict[str, Any] = {"measures": "geometry", "words": 1, "contrasts": 19, "layers": 1, "pooling": "mean"}
+    audited = unmask.audit(str(base), **options)
+    compared = unmask.compare(audited, str(perturbed), usefulness=False)
     for configuration in (compared.audits["other"].result.configuration, compared.result.configuration):
         assert (configuration["layers"], configuration["pooling"], configuration["words"]) == (1, "mean", 1)
         assert (configuration["measures"], configuration["languages"]) == (["geometry"], ["en"])
     change = compared.comparisons[0].changes["classification"]
     assert change.change.p_adjusted is not None
     after = compared.audits["other"].save(tmp_path / "after")
-    shutil.copyfile(base / "model.safetensors", other / "model.safetensors")
+    shutil.copyfile(base / "model.safetensors", perturbed / "model.safetensors")
     changed = unmask.compare(audited, after, usefulness=False).comparisons[0]
     assert "no longer those that were audited" in next(
         caveat.text for caveat in changed.caveats if caveat.code == "own-words-alone"
@@ -385,14 +391,14 @@ def test_an_encoder_is_asked_again_as_it_was_audited(model_folder: Callable[[str
 
 
 def test_the_page_has_maps_and_professions_side_by_side() -> None:
-    found = findings()
-    comparison = _only(found)
-    built = build_comparison_sections(found.result, found.items)
-    page = render_page(comparison_page(found.result, built))
+    compared = findings()
+    comparison = _only_comparison(compared)
+    comparison_sections = build_comparison_sections(compared.result, compared.items)
+    page = render_page(comparison_page(compared.result, comparison_sections))
     assert_loads_nothing(page)
     assert_plots_are_described(page, 4)
     assert "None" not in seen(page)
-    blocks = built[0].blocks
+    blocks = comparison_sections[0].blocks
     change = comparison.changes["classification"]
     values = [f"{100 * (value or 0):.1f} %" for value in change.values]
     tests = table_rows(find_table(blocks, "Can words that were biased before"))
@@ -406,12 +412,12 @@ def test_the_page_has_maps_and_professions_side_by_side() -> None:
     assert contrasts[1].startswith(f"{100 * test.others.mean:.1f} % [{100 * test.others.low:.1f},")
     assert f"{100 * abs(test.lost.mean):.1f} points" in contrasts[3]
     assert contrasts[5] == f"{100 * (test.own or 0):.1f} %"
-    others = table_rows(find_table(blocks, "Other figures"))
-    assert {*tests, *others} >= {"Two clusters", "Stereotype", "Neighbours, own words"}
-    assert len(tests) + len(others) == len(comparison.changes)
-    without_items = build_comparison_sections(found.result)[0].blocks
+    other_figures = table_rows(find_table(blocks, "Other figures"))
+    assert {*tests, *other_figures} >= {"Two clusters", "Stereotype", "Neighbours, own words"}
+    assert len(tests) + len(other_figures) == len(comparison.changes)
+    without_items = build_comparison_sections(compared.result)[0].blocks
     assert len(of_type(without_items, Figure)) == 2  # there is no map
-    lines = comparison_text(found.result, built, 80).splitlines()
+    lines = comparison_text(compared.result, comparison_sections, 80).splitlines()
     assert max(map(len, lines)) <= 80
     line = next(line for line in lines if "Classifier " in line)
     assert all(value in line.replace("\N{NO-BREAK SPACE}", " ") for value in values)  # no number is cut

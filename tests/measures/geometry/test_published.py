@@ -22,24 +22,26 @@ class TestPublished:
 
     def test_some_words_are_then_in_both(self) -> None:
         matrix = gaussian(1500, 10)
-        one = make_contrast(matrix[0], matrix[1], matrix)
-        asked, right = published.classify_words(matrix, one, duplicates=True)
-        assert asked.size == right.size == 400
-        assert len(set(asked.tolist())) < 300
-        asked, _ = published.classify_words(matrix, one, duplicates=False)
-        assert len(set(asked.tolist())) == 400
+        contrast = make_contrast(matrix[0], matrix[1], matrix)
+        indices, right = published.classify_words(matrix, contrast, duplicates=True)
+        assert indices.size == right.size == 400
+        assert len(set(indices.tolist())) < 300
+        indices, _ = published.classify_words(matrix, contrast, duplicates=False)
+        assert len(set(indices.tolist())) == 400
 
     def test_a_profession_is_put_down_with_its_last_neighbour(self) -> None:
         matrix = gaussian(400, 5)
-        words = [f"w{at}" for at in range(400)]
+        words = [f"w{index}" for index in range(400)]
         space = make_space(words, matrix, np.eye(5)[0], np.eye(5)[1], vectors="", direction="", unit_ends=True)
         professions = dict.fromkeys(words[:20])
-        found = published.score_words(space, professions, space.gender, OWN).set_index("word")
+        scores = published.score_words(space, professions, space.gender, OWN).set_index("word")
         rows = space.matrix
-        for at in range(3):
-            near = sorted((other for other in range(400) if other != at), key=lambda o: -rows[o] @ rows[at])[:100]
-            assert found.loc[f"w{at}", "put_down"] == pytest.approx(space.gender.bias[near[-1]])
-            assert found.loc[f"w{at}", "male_neighbours"] == pytest.approx(np.mean(space.gender.bias[near] > 0))
+        for index in range(3):
+            near = sorted(
+                (neighbour for neighbour in range(400) if neighbour != index), key=lambda o: -rows[o] @ rows[index]
+            )[:100]
+            assert scores.loc[f"w{index}", "put_down"] == pytest.approx(space.gender.bias[near[-1]])
+            assert scores.loc[f"w{index}", "male_neighbours"] == pytest.approx(np.mean(space.gender.bias[near] > 0))
         static = replace(space, is_static=True)
         plain = published.score_words(static, professions, space.gender, OWN).set_index("word")
         np.testing.assert_allclose(plain["put_down"][:20], space.gender.bias[:20])

@@ -41,22 +41,22 @@ from unmask.report.blocks import Block, Figure, Legend, Table, Text
 from unmask.report.drawing import FEMALE, MALE
 from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.formatting import interval, number, signed
-from unmask.results.formatting import p as p_shown
+from unmask.results.formatting import p as format_p
 
 WORDS, SIZE, PROFESSIONS = 260, 12, 30
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def _space(*names: str) -> Space:
-    """Words at random; some are called by these names, the most male first."""
+    """Random words; some have these names, the most male first."""
     matrix = np.random.default_rng(3).normal(size=(WORDS, SIZE))
     matrix = matrix[np.argsort(-matrix[:, 0] / np.linalg.norm(matrix, axis=1))]
-    words = [*names, *(f"word{at}" for at in range(WORDS - len(names)))]
+    words = [*names, *(f"word{index}" for index in range(WORDS - len(names)))]
     male, female = np.zeros((2, SIZE)) + 0.5
     male[0], female[0] = 1.0, -1.0
     left_out = {"mean a gender": 3, "have digits": 4}
-    given: dict[str, Any] = {"vectors": "made up", "direction": "he − she", "left_out": left_out, "is_static": True}
-    return make_space(words, matrix, male, female, missing=["absentee", "truant"], **given)
+    options: dict[str, Any] = {"vectors": "made up", "direction": "he − she", "left_out": left_out, "is_static": True}
+    return make_space(words, matrix, male, female, missing=["absentee", "truant"], **options)
 
 
 def _association(name: str, d: float, p: float) -> Estimate:
@@ -75,38 +75,40 @@ def _association(name: str, d: float, p: float) -> Estimate:
     )
 
 
-def _measured(protocol: str = "sound", names: Sequence[str] = ()) -> tuple[Measurement, pd.DataFrame]:
-    """What an audit makes of these words, but for the correction of p-values."""
+def _measure(protocol: str = "sound", names: Sequence[str] = ()) -> tuple[Measurement, pd.DataFrame]:
+    """The measurement of these words without correction of p-values, and its items."""
     space = _space(*names)
-    stereotypes = {word: (-1.0) ** at * at / 40 for at, word in enumerate(space.words[:: WORDS // PROFESSIONS])}
+    stereotypes = {
+        word: (-1.0) ** index * index / 40 for index, word in enumerate(space.words[:: WORDS // PROFESSIONS])
+    }
     tests = {"WEAT 6": _association("WEAT 6", 1.25, 0.001), "WEAT 7": _association("WEAT 7", -0.5, 0.4)}
     context = Context("en", "vectors", protocol, seed=1)
-    items, found = measure_space(space, stereotypes, context, contrasts=5, associations=AssociationTests(tests))
-    return _interpreted(found), items
+    items, measurement = measure_space(space, stereotypes, context, contrasts=5, associations=AssociationTests(tests))
+    return _adjust_and_interpret(measurement), items
 
 
-def _interpreted(found: Measurement) -> Measurement:
-    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
-    return interpret(found.model_copy(update={"tests": tests, "data_hash": "d47a"}))
-
-
-@pytest.fixture(scope="module")
-def measured() -> tuple[Measurement, pd.DataFrame]:
-    return _measured()
+def _adjust_and_interpret(measurement: Measurement) -> Measurement:
+    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in measurement.tests.items()}
+    return interpret(measurement.model_copy(update={"tests": tests, "data_hash": "d47a"}))
 
 
 @pytest.fixture(scope="module")
-def report(measured: tuple[Measurement, pd.DataFrame]) -> list[Block]:
-    return blocks(*measured)
+def measurement_and_items() -> tuple[Measurement, pd.DataFrame]:
+    return _measure()
+
+
+@pytest.fixture(scope="module")
+def report(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> list[Block]:
+    return blocks(*measurement_and_items)
 
 
 @pytest.fixture(scope="module")
 def published() -> tuple[Measurement, pd.DataFrame]:
-    return _measured("published")
+    return _measure("published")
 
 
-def _with(measurement: Measurement, **changes: Any) -> Measurement:
-    """The measurement with another geometry."""
+def _update(measurement: Measurement, **changes: Any) -> Measurement:
+    """Change fields of the geometry of a measurement."""
     details = measurement.read_details(Geometry).model_copy(update=changes)
     return measurement.model_copy(update={"details": details.model_dump()})
 
@@ -116,8 +118,8 @@ def _plain(text: str) -> str:
 
 
 def _circles(drawn: str) -> list[tuple[float, float, str]]:
-    found = re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)" r="[\d.]+"[^>]*><title>(.*?)</title></circle>', drawn)
-    return [(float(x), float(y), unescape(name)) for x, y, name in found]
+    circles = re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)" r="[\d.]+"[^>]*><title>(.*?)</title></circle>', drawn)
+    return [(float(x), float(y), unescape(name)) for x, y, name in circles]
 
 
 # The blocks
@@ -132,7 +134,7 @@ def test_every_section_is_there(report: list[Block]) -> None:
         "Association tests",
         "Words and vectors",
     ]
-    shown = " ".join(lines(report))
+    text = " ".join(lines(report))
     for fact in (
         "Vectors: made up; 12 dimensions.",
         "Gender direction: he − she.",
@@ -141,16 +143,16 @@ def test_every_section_is_there(report: list[Block]) -> None:
         "Without a vector (2): absentee, truant.",
         "with 5 unrelated contrasts it cannot be below 0.167",
     ):
-        assert fact in shown, fact
+        assert fact in text, fact
     figures = of_type(report, Figure)
     assert len(figures) == 9
     assert all(figure.draw().startswith("<svg") and figure.description for figure in figures)
 
 
 def test_key_figures_are_the_numbers_of_the_result(
-    measured: tuple[Measurement, pd.DataFrame], report: list[Block]
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
 ) -> None:
-    figures, stereotype = key_figures(report), measured[0].tests["stereotype"]
+    figures, stereotype = key_figures(report), measurement_and_items[0].tests["stereotype"]
     figure = figures["Stereotype of professions"]
     assert figure.value == f"r = {number(stereotype.value)}"
     assert _plain(figure.certainty).startswith(f"95 % interval {interval(stereotype.interval)}, p ")
@@ -158,16 +160,16 @@ def test_key_figures_are_the_numbers_of_the_result(
     assert (strongest.value, _plain(strongest.certainty)) == ("d = 1.25", "95 % interval [0.75, 1.50], p = 0.001")
     assert strongest.verdict == "clear, follows stereotypes"
     assert strongest.explanation.startswith("WEAT 6, the strongest of 2. Do male names go with career?")
-    clusters = measured[0].read_details(Geometry).test("clustering", removed=True)
+    clusters = measurement_and_items[0].read_details(Geometry).test("clustering", removed=True)
     assert clusters
     assert clusters.value is not None
     assert _plain(figures["Clusters, direction removed"].value) == f"{100 * clusters.value:.1f} %"
 
 
 def test_word_tests_are_beside_unrelated_contrasts(
-    measured: tuple[Measurement, pd.DataFrame], report: list[Block]
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
 ) -> None:
-    measurement = measured[0]
+    measurement = measurement_and_items[0]
     geometry = measurement.read_details(Geometry)
     tables = {
         removed: table_rows(find_table(report, f"Word tests, {SPACES[removed].lower()}")) for removed in (False, True)
@@ -179,35 +181,37 @@ def test_word_tests_are_beside_unrelated_contrasts(
         bounds = (test.reference.low, test.reference.high)
         if test.name == "neighbours":
             value, mean = number(test.value), number(test.reference.mean)
-            interval_shown, others = (
+            interval_text, reference_text = (
                 " to ".join(map(number, ends)) if ends else "–" for ends in (test.interval, bounds)
             )
         else:
-            value, mean = (f"{100 * each:.1f} %" for each in (test.value, test.reference.mean))
-            interval_shown, others = (
+            value, mean = (f"{100 * share:.1f} %" for share in (test.value, test.reference.mean))
+            interval_text, reference_text = (
                 f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f} %" if ends else "–" for ends in (test.interval, bounds)
             )
         assert (test.interval is None) == (test.name == "clustering"), "all words form the clusters together"
         row = tables[test.removed][TITLES[test.name]]
-        assert row[:3] == [str(test.n), value, interval_shown]
-        assert row[4:6] == [f"{mean} {others}", p_shown(test.reference.p_value)]
-        assert row[6:] == ([p_shown(measurement.tests[test.name].p_adjusted)] if test.removed else [])
+        assert row[:3] == [str(test.n), value, interval_text]
+        assert row[4:6] == [f"{mean} {reference_text}", format_p(test.reference.p_value)]
+        assert row[6:] == ([format_p(measurement.tests[test.name].p_adjusted)] if test.removed else [])
 
 
-def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
-    measurement, items = measured
+def test_tables_have_the_numbers_of_the_result(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
+    measurement, items = measurement_and_items
     geometry = measurement.read_details(Geometry)
     counts = table_rows(find_table(report, "Words sorted correctly"))
     for scanned in geometry.scan:
         start = 4 if scanned.removed else 0
         shares = [f"{100 * share:.1f} %" for share in (scanned.accuracy, scanned.chance_high)]
-        expected = [*shares, number(scanned.v_measure), p_shown(scanned.p_chance)]
+        expected = [*shares, number(scanned.v_measure), format_p(scanned.p_chance)]
         assert counts[str(scanned.clusters)][start : start + 4] == expected
     professions = find_table(report, f"All {len(geometry.professions)} professions")
     assert professions.folded
     for near, row in zip(geometry.professions, professions.rows, strict=True):
-        shown = [row[0].text, row[1].text, _plain(row[2].text)]
-        assert shown == [near.profession, signed(near.bias, 3), f"{100 * near.male:.0f} %"]
+        texts = [row[0].text, row[1].text, _plain(row[2].text)]
+        assert texts == [near.profession, signed(near.bias, 3), f"{100 * near.male:.0f} %"]
     words = find_table(report, "Most biased words")
     assert [cell.text for cell in words.rows[0]] == [
         "1",
@@ -231,21 +235,21 @@ def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.D
 
 
 def test_the_terminal_gets_tests_associations_and_words(report: list[Block]) -> None:
-    shown = {table.title: table for table in of_type(report, Table) if table.terminal}
-    assert list(shown) == [
+    tables = {table.title: table for table in of_type(report, Table) if table.terminal}
+    assert list(tables) == [
         "Word tests, original",
         "Word tests, gender direction removed",
         "Most biased words",
         "Association tests",
     ]
-    assert [column.title for column in shown["Word tests, original"].columns if column.narrow] == [
+    assert [column.title for column in tables["Word tests, original"].columns if column.narrow] == [
         "Test",
         "n",
         "Gender",
         "Unrelated contrasts",
         "p",
     ]
-    assert shown["Most biased words"].terminal_rows == 6
+    assert tables["Most biased words"].terminal_rows == 6
     texts = [line for text in of_type(report, Text) if text.terminal for line in text.lines]
     assert "Vectors: made up; 12 dimensions." in texts
     assert not [line for line in texts if "absentee" in line]
@@ -261,12 +265,14 @@ def test_the_terminal_gets_tests_associations_and_words(report: list[Block]) -> 
     ],
 )
 def test_a_value_is_judged_by_unrelated_contrasts(
-    measured: tuple[Measurement, pd.DataFrame], p: float | None, adjusted: float | None, verdict: str
+    measurement_and_items: tuple[Measurement, pd.DataFrame], p: float | None, adjusted: float | None, verdict: str
 ) -> None:
     reference = None if p is None else Reference(contrasts=99, mean=0.7, low=0.6, high=0.8, p_value=p)
     word_test = WordTest(name="clustering", words="own", removed=True, n=40, value=0.9, reference=reference)
-    test = measured[0].tests["clustering"].model_copy(update={"p_adjusted": adjusted})
-    measurement = _with(measured[0], tests=[word_test]).model_copy(update={"tests": {"clustering": test}})
+    test = measurement_and_items[0].tests["clustering"].model_copy(update={"p_adjusted": adjusted})
+    measurement = _update(measurement_and_items[0], tests=[word_test]).model_copy(
+        update={"tests": {"clustering": test}}
+    )
     (figure,) = key_figures(blocks(measurement, None)).values()
     assert figure.verdict == verdict
     assert "40 most biased words" in figure.explanation
@@ -274,24 +280,24 @@ def test_a_value_is_judged_by_unrelated_contrasts(
     assert _plain(figure.certainty) == compared
 
 
-def test_without_contrasts_it_says_so_and_draws_none(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    tests = measured[0].read_details(Geometry).tests
-    alone = [test.model_copy(update={"reference": None}) for test in tests]
-    report = blocks(_with(measured[0], tests=alone), None)
+def test_without_contrasts_it_says_so_and_draws_none(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    tests = measurement_and_items[0].read_details(Geometry).tests
+    uncompared = [test.model_copy(update={"reference": None}) for test in tests]
+    report = blocks(_update(measurement_and_items[0], tests=uncompared), None)
     assert any("no unrelated contrasts to compare with" in line for line in lines(report))
     assert not [figure for figure in of_type(report, Figure) if "Strip plot" in figure.description]
     assert table_rows(find_table(report, "Word tests, original"))["Linear probe"][4:] == ["–", "–"]
 
 
-def test_recorded_items_may_lack_the_map(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    items = measured[1].drop(columns=["x", "y"])
-    measurement = _interpreted(analyse_space(items, "sound"))
+def test_recorded_items_may_lack_the_map(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    items = measurement_and_items[1].drop(columns=["x", "y"])
+    measurement = _adjust_and_interpret(analyse_space(items, "sound"))
     report = blocks(measurement, items)
     assert "This result was stored without the positions of the words." in lines(report)
     assert find_table(report, "Most biased words").rows[0][1].text == "word0"
     assert "Strongest association" not in key_figures(report)
     assert "Association tests" not in sections(report)
-    nothing = interpret(_with(measurement, tests=[]).model_copy(update={"tests": {}}))
+    nothing = interpret(_update(measurement, tests=[]).model_copy(update={"tests": {}}))
     assert nothing.headline_text == "No finding: there are too few words with vectors."
     assert key_figures(blocks(nothing, None)) == {}
 
@@ -336,38 +342,39 @@ def test_a_map_has_every_word_in_its_place_and_colour() -> None:
 
 
 def test_the_most_biased_third_is_the_strongest() -> None:
-    rows = [(f"w{at}", 0.1 + at / 100, "male", "male", at, at) for at in range(6)]
+    rows = [(f"w{index}", 0.1 + index / 100, "male", "male", index, index) for index in range(6)]
     marks = re.findall(r'fill-opacity="([\d.]+)"[^>]*><title>(w\d)', draw_word_map(_mapping(rows)))
     strengths = {word: float(opacity) for opacity, word in marks}
     assert strengths == {"w0": 0.35, "w1": 0.35, "w2": 0.65, "w3": 0.65, "w4": 1.0, "w5": 1.0}
 
 
 def test_a_map_of_one_word_or_none() -> None:
-    one = _mapping([("nurse", -0.5, "female", "female", 3, 3)])
-    assert _circles(draw_word_map(one)) == [(MAP_SIZE[0] / 2, MAP_SIZE[1] / 2, "nurse −0.500")]
-    assert _circles(draw_word_map(one.drop(columns="cluster")))
-    assert draw_word_map(one[:0]) == ""
+    word_map = _mapping([("nurse", -0.5, "female", "female", 3, 3)])
+    assert _circles(draw_word_map(word_map)) == [(MAP_SIZE[0] / 2, MAP_SIZE[1] / 2, "nurse −0.500")]
+    assert _circles(draw_word_map(word_map.drop(columns="cluster")))
+    assert draw_word_map(word_map[:0]) == ""
 
 
 def test_a_map_of_a_thousand_words_stays_small() -> None:
     rng = np.random.default_rng(0)
     sides = [("female", -1.0), ("male", 1.0)] * 500
     rows = [
-        (f"counterrevolutionary{at}", sign, side, side, *rng.normal(size=2)) for at, (side, sign) in enumerate(sides)
+        (f"counterrevolutionary{index}", sign, side, side, *rng.normal(size=2))
+        for index, (side, sign) in enumerate(sides)
     ]
     drawn = draw_word_map(_mapping(rows))
     assert len(_circles(drawn)) == 1000
     assert len(drawn) < 150_000
 
 
-def test_only_words_of_the_measurement_are_on_its_map(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement, items = measured
-    others = [items.assign(corpus="nouns"), items.assign(words="the model before")]
+def test_only_words_of_the_measurement_are_on_its_map(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    measurement, items = measurement_and_items
+    other_items = [items.assign(corpus="nouns"), items.assign(words="the model before")]
     description = f"Map of the {items['x'].notna().sum()} most biased words"
     for stored, is_drawn in (
-        (pd.concat([*others, items]), True),
-        (others[0], False),
-        (others[1], False),
+        (pd.concat([*other_items, items]), True),
+        (other_items[0], False),
+        (other_items[1], False),
         (None, False),
     ):
         figures = of_type(blocks(measurement, stored), Figure)
@@ -382,20 +389,20 @@ def _profession(name: str, bias: float, male: float, removed: float | None = Non
 
 
 def test_professions_stand_by_bias_and_neighbours() -> None:
-    given = [_profession("nurse", -1, 0.2, 0.4), _profession("boss", 1, 0.8), _profession("clerk", 0, 0.5, 0.5)]
-    places = {name.split(":")[0]: (x, y) for x, y, name in _circles(draw_professions(given))}
-    assert places["clerk"] == (PROFESSIONS_SIZE[0] / 2, PROFESSIONS_SIZE[1] / 2)
-    assert places["nurse"][0] < places["clerk"][0] < places["boss"][0]
-    assert places["nurse"][1] > places["clerk"][1] > places["boss"][1]
-    removed = _circles(draw_professions(given, removed=True))
+    professions = [_profession("nurse", -1, 0.2, 0.4), _profession("boss", 1, 0.8), _profession("clerk", 0, 0.5, 0.5)]
+    positions = {name.split(":")[0]: (x, y) for x, y, name in _circles(draw_professions(professions))}
+    assert positions["clerk"] == (PROFESSIONS_SIZE[0] / 2, PROFESSIONS_SIZE[1] / 2)
+    assert positions["nurse"][0] < positions["clerk"][0] < positions["boss"][0]
+    assert positions["nurse"][1] > positions["clerk"][1] > positions["boss"][1]
+    removed = _circles(draw_professions(professions, removed=True))
     assert sorted(name for _, _, name in removed) == [
         f"clerk: bias 0, 50{NO_BREAK}% male",
         f"nurse: bias −1.000, 40{NO_BREAK}% male",
     ]
-    assert _circles(draw_professions(given[2:], compared=given)) == [
+    assert _circles(draw_professions(professions[2:], compared=professions)) == [
         (PROFESSIONS_SIZE[0] / 2, PROFESSIONS_SIZE[1] / 2, f"clerk: bias 0, 50{NO_BREAK}% male")
     ]
-    assert draw_professions([]) == draw_professions(given[1:2], removed=True) == ""
+    assert draw_professions([]) == draw_professions(professions[1:2], removed=True) == ""
 
 
 def test_nothing_to_draw_is_no_plot() -> None:
@@ -406,9 +413,9 @@ def test_nothing_to_draw_is_no_plot() -> None:
 
 
 def test_hostile_words_are_escaped_everywhere() -> None:
-    measurement, items = _measured(names=[EVIL])
+    measurement, items = _measure(names=[EVIL])
     tests = measurement.tests | {EVIL: _association(EVIL, 0.5, 0.01).model_copy(update={"question": EVIL})}
-    hostile = _with(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
+    hostile = _update(measurement, missing=[EVIL], left_out={EVIL: 1}, vectors=EVIL, direction=EVIL).model_copy(
         update={"tests": tests, "headline": [EVIL], "corpus": EVIL, "caveats": [Caveat(code="x", text=EVIL)]}
     )
     page = render_page(hostile, items.assign(corpus=EVIL))
@@ -420,18 +427,18 @@ def test_hostile_words_are_escaped_everywhere() -> None:
     assert EVIL.replace(" ", "") in re.sub(r"\s|│", "", terminal_text(hostile))
 
 
-def test_the_terminal_has_the_tests_and_fits(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    text = terminal_text(measured[0])
+def test_the_terminal_has_the_tests_and_fits(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    text = terminal_text(measurement_and_items[0])
     assert max(map(len, text.splitlines())) <= 80
-    shown = [" ".join(_plain(line).split()) for line in text.splitlines()]
+    terminal_lines = [" ".join(_plain(line).split()) for line in text.splitlines()]
     for removed in (False, True):
-        test = measured[0].read_details(Geometry).test("probe", removed=removed)
+        test = measurement_and_items[0].read_details(Geometry).test("probe", removed=removed)
         assert test
         assert test.reference
         start = f"Linear probe {test.n} {100 * (test.value or 0):.1f} % {100 * test.reference.mean:.1f} % "
-        assert any(line.startswith(start) and f" {test.reference.p_value:.3f}" in line for line in shown)
-    assert any(line.startswith("WEAT 7 16 −0.500 [−1.000, −0.250] 0.400") for line in shown)
-    assert any(line.startswith("1 word0 +") for line in shown)
+        assert any(line.startswith(start) and f" {test.reference.p_value:.3f}" in line for line in terminal_lines)
+    assert any(line.startswith("WEAT 7 16 −0.500 [−1.000, −0.250] 0.400") for line in terminal_lines)
+    assert any(line.startswith("1 word0 +") for line in terminal_lines)
 
 
 UNDER_A_POINTER = """() => {
@@ -446,10 +453,12 @@ UNDER_A_POINTER = """() => {
 
 
 @needs_chromium
-def test_a_browser_shows_it_and_a_pointer_the_word(measured: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
+def test_a_browser_shows_it_and_a_pointer_the_word(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], tmp_path: Path
+) -> None:
     from playwright.sync_api import sync_playwright
 
-    file, page = tmp_path / "report.html", render_page(*measured)
+    file, page = tmp_path / "report.html", render_page(*measurement_and_items)
     assert_plots_are_described(page, 9)
     assert_a_browser_shows(page, file)
     assert_accessible(file)

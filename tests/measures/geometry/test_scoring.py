@@ -50,11 +50,11 @@ Folder = Callable[[str], Path]
 
 
 def planted(size: int = 16, seed: int = 0) -> Vectors:
-    """Vectors in which professions lie where people think, along the first axis; the rest is noise."""
+    """Vectors in which professions lie by stereotype along the first axis; the rest is noise."""
     rng = np.random.default_rng(seed)
     people = rated_stereotypes()
     words = list(dict.fromkeys([*people, *nouns()[:300]]))
-    words += [word.text for one in associations() for some in one.sets for word in some.words]
+    words += [word.text for test in associations() for word_set in test.sets for word in word_set.words]
     words = list(dict.fromkeys(["he", "she", *words]))
     matrix = rng.normal(size=(len(words), size))
     matrix[:, 0] = [2 * (people.get(word) or 0.0) for word in words] + rng.normal(scale=0.3, size=len(words))
@@ -72,7 +72,7 @@ def word2vec(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def audited(word2vec: Path) -> Path:
-    """The folder of an audit of them, by the command."""
+    """The folder of an audit of these vectors, by the command."""
     done = command("audit", "v.bin", "--contrasts", str(CONTRASTS), "--out", "audit", cwd=word2vec.parent)
     assert done.returncode == 0, done.stderr
     assert "Report: audit/report.html" in done.stdout
@@ -80,12 +80,12 @@ def audited(word2vec: Path) -> Path:
     return word2vec.parent / "audit"
 
 
-def _measured(model: Any, **settings: Any) -> Measurement:
-    (found,) = unmask.audit(model, **(FEW | settings)).measurements
-    return found
+def _measure(model: Any, **settings: Any) -> Measurement:
+    (measurement,) = unmask.audit(model, **(FEW | settings)).measurements
+    return measurement
 
 
-def _chosen(model: Any, **options: Any) -> list[str]:
+def _chosen_measures(model: Any, **options: Any) -> list[str]:
     """The measures that an audit runs."""
     return [measure.name for measure in choose_measures(ModelHandle(model), audit_options()(**options))]
 
@@ -95,13 +95,17 @@ def _chosen(model: Any, **options: Any) -> list[str]:
 
 def test_the_command_leaves_a_folder_that_can_be_read_again(audited: Path) -> None:
     result = load(audited)
-    (found,) = result.measurements
-    assert (found.name, found.corpus, found.read_details(Geometry) is not None) == ("geometry", "vectors", True)
+    (measurement,) = result.measurements
+    assert (measurement.name, measurement.corpus, measurement.read_details(Geometry) is not None) == (
+        "geometry",
+        "vectors",
+        True,
+    )
     assert result.model.architecture == "word2vec, binary"
     assert result.configuration["geometry_words"] == ["vectors"]
     assert "layers" not in result.configuration
     items = pd.read_parquet(audited / "items" / "geometry.parquet")
-    assert len(items) == found.read_details(Geometry).words
+    assert len(items) == measurement.read_details(Geometry).words
     assert {"word", "bias", "side", "cluster", "male_neighbours", "stereotype"} <= set(items)
     assert (audited / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert sorted(path.name for path in audited.parent.iterdir()) == ["audit", "v.bin"]
@@ -112,24 +116,24 @@ def test_it_finds_what_was_planted(audited: Path) -> None:
     assert tests["stereotype"].value == pytest.approx(0.8, abs=0.15)
     assert tests["stereotype"].p_adjusted is not None
     assert tests["stereotype"].p_adjusted < 1e-6
-    assert [name for name in tests if name.startswith("WEAT")] == [f"WEAT {one.name}" for one in associations()]
+    assert [name for name in tests if name.startswith("WEAT")] == [f"WEAT {test.name}" for test in associations()]
     for name in ("clustering", "probe", "classification", "neighbours"):  # it lies in one direction alone
         assert (tests[name].p_value or 0.0) > 1 / (1 + CONTRASTS), name
 
 
-@pytest.mark.parametrize("kind", ["npz", "dict", "gensim"])
-def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source_format", ["npz", "dict", "gensim"])
+def test_vectors_of_any_kind_give_the_same(source_format: str, audited: Path, tmp_path: Path) -> None:
     ours = planted()
-    given: Any
-    if kind == "npz":
-        given = tmp_path / "v.npz"
-        vector_files.write_vectors(given, ours, "npz")
-    elif kind == "dict":
-        given = dict(zip(ours.words, ours.matrix, strict=True))
+    model: Any
+    if source_format == "npz":
+        model = tmp_path / "v.npz"
+        vector_files.write_vectors(model, ours, "npz")
+    elif source_format == "dict":
+        model = dict(zip(ours.words, ours.matrix, strict=True))
     else:
-        given = pytest.importorskip("gensim.models").KeyedVectors(vector_size=ours.matrix.shape[1])
-        given.add_vectors(ours.words, ours.matrix)
-    audit = unmask.audit(given, **FEW)
+        model = pytest.importorskip("gensim.models").KeyedVectors(vector_size=ours.matrix.shape[1])
+        model.add_vectors(ours.words, ours.matrix)
+    audit = unmask.audit(model, **FEW)
     before = load(audited)
     assert audit.result.model.weight_hash == before.model.weight_hash
     assert audit.measurements[0].tests == before.measurements[0].tests
@@ -137,18 +141,20 @@ def test_vectors_of_any_kind_give_the_same(kind: str, audited: Path, tmp_path: P
     assert geometry.model_copy(update={"vectors": ""}) == before.measurements[0].read_details(Geometry).model_copy(
         update={"vectors": ""}
     )
-    kept = pd.read_parquet(audited / "items" / "geometry.parquet")
-    pd.testing.assert_frame_equal(audit.items["geometry"], kept, check_dtype=False)
+    items = pd.read_parquet(audited / "items" / "geometry.parquet")
+    pd.testing.assert_frame_equal(audit.items["geometry"], items, check_dtype=False)
 
 
 def test_analyse_gives_the_same_without_the_vectors(audited: Path) -> None:
     (before,), (after,) = load(audited).measurements, unmask.analyse(audited).measurements
     assert len(before.read_details(Geometry).tests) == len(after.read_details(Geometry).tests) == 8
-    for one, again in zip(before.read_details(Geometry).tests, after.read_details(Geometry).tests, strict=True):
+    for test, analysed_test in zip(
+        before.read_details(Geometry).tests, after.read_details(Geometry).tests, strict=True
+    ):
         figures = ("name", "words", "removed", "n", "value", "interval", "v_measure")
-        assert [getattr(again, figure) for figure in figures] == [getattr(one, figure) for figure in figures]
-        assert one.reference is not None
-        assert again.reference is None
+        assert [getattr(analysed_test, figure) for figure in figures] == [getattr(test, figure) for figure in figures]
+        assert test.reference is not None
+        assert analysed_test.reference is None
     assert after.read_details(Geometry).professions == before.read_details(Geometry).professions
     assert after.read_details(Geometry).most_male == before.read_details(Geometry).most_male
     assert after.tests["stereotype"].value == before.tests["stereotype"].value
@@ -181,39 +187,39 @@ def test_words_that_are_not_there_are_counted(tmp_path: Path) -> None:
     ours.matrix[ours.find_row("time")] = 0
     (tmp_path / "words.txt").write_text("\n".join([*nouns()[:50], nouns()[0], "xyzzy", "plugh"]))
     twice = Vectors([*ours.words, "time"], np.vstack([ours.matrix, ours.matrix[:1]]))
-    found = _measured((twice.words, twice.matrix), word_list=tmp_path / "words.txt")
-    assert found.corpus == "own words"
-    assert found.read_details(Geometry).missing == ["xyzzy", "plugh"]
-    assert found.read_details(Geometry).left_out == {"came twice": 1, "with a vector of zeros": 1}
-    said = {caveat.code: caveat.text for caveat in found.caveats}
-    assert said["words-missing"].startswith("2 requested words have no vector (xyzzy, plugh)")
-    assert "few-words" in said
+    measurement = _measure((twice.words, twice.matrix), word_list=tmp_path / "words.txt")
+    assert measurement.corpus == "own words"
+    assert measurement.read_details(Geometry).missing == ["xyzzy", "plugh"]
+    assert measurement.read_details(Geometry).left_out == {"came twice": 1, "with a vector of zeros": 1}
+    caveats = {caveat.code: caveat.text for caveat in measurement.caveats}
+    assert caveats["words-missing"].startswith("2 requested words have no vector (xyzzy, plugh)")
+    assert "few-words" in caveats
 
 
 def test_words_of_the_association_tests_that_are_not_there_are_counted() -> None:
     ours = planted()
-    career = [word.text for word in next(one for one in associations() if one.name == "6").attributes[0].words]
+    career = [word.text for word in next(test for test in associations() if test.name == "6").attributes[0].words]
     ours.matrix[ours.find_row(career[0])] = 0
-    gone = [*career[1:5], "algebra"]
-    kept = [at for at, word in enumerate(ours.words) if word not in gone]
-    found = _measured(([ours.words[at] for at in kept], ours.matrix[kept]))
-    count = len({word.text for one in associations() for some in one.sets for word in some.words})
-    said = {caveat.code: caveat.text for caveat in found.caveats}["association-words-missing"]
-    assert said == (
+    removed = [*career[1:5], "algebra"]
+    indices = [index for index, word in enumerate(ours.words) if word not in removed]
+    measurement = _measure(([ours.words[index] for index in indices], ours.matrix[indices]))
+    count = len({word.text for test in associations() for word_set in test.sets for word in word_set.words})
+    message = {caveat.code: caveat.text for caveat in measurement.caveats}["association-words-missing"]
+    assert message == (
         f"6 of the {count} words of WEAT have no vector ({', '.join(career[:5])}…) and are left out."
         " Too few words are left for WEAT 6, WEAT 6b."
     )
-    assert [name for name in found.tests if name.startswith("WEAT")] == ["WEAT 7", "WEAT 7b", "WEAT 8", "WEAT 8b"]
-    assert "association-words-missing" not in {caveat.code for caveat in _measured(planted()).caveats}
+    assert [name for name in measurement.tests if name.startswith("WEAT")] == ["WEAT 7", "WEAT 7b", "WEAT 8", "WEAT 8b"]
+    assert "association-words-missing" not in {caveat.code for caveat in _measure(planted()).caveats}
 
 
-def test_so_many_words_are_read_as_are_asked_about(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_as_many_words_are_read_as_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ours = planted()
     monkeypatch.setattr("unmask.measures.geometry.vocabulary.MOST", 500)
     assert unmask.audit(ours, **FEW).result.model.vocabulary == 500
     (tmp_path / "words.txt").write_text("\n".join(nouns()[:300]))
-    of_a_list = unmask.audit(ours, word_list=tmp_path / "words.txt", **FEW)
-    assert of_a_list.result.model.vocabulary == len(ours.words) > 500
+    listed = unmask.audit(ours, word_list=tmp_path / "words.txt", **FEW)
+    assert listed.result.model.vocabulary == len(ours.words) > 500
 
 
 def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) -> None:
@@ -225,23 +231,23 @@ def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) ->
         unmask.analyse(tmp_path / "published.csv", measure="geometry")
     with pytest.raises(unmask.UnmaskError, match=r"by the sound protocol, not published; give --protocol sound$"):
         unmask.analyse(audited, protocol="published")
-    said = r"lacks the columns 'cluster_removed', 'probed'.*; geometry in the sound protocol needs what unmask audit"
-    with pytest.raises(unmask.UnmaskError, match=said):
+    message = r"lacks the columns 'cluster_removed', 'probed'.*; geometry in the sound protocol needs what unmask audit"
+    with pytest.raises(unmask.UnmaskError, match=message):
         unmask.analyse(tmp_path / "few.csv", measure="geometry")
-    again = unmask.analyse(tmp_path / "published.csv", measure="geometry", protocol="published").measurements[0]
-    assert again.read_details(Geometry).words == len(sound)
+    measurement = unmask.analyse(tmp_path / "published.csv", measure="geometry", protocol="published").measurements[0]
+    assert measurement.read_details(Geometry).words == len(sound)
 
 
 def test_without_professions_there_is_no_finding_about_them(tmp_path: Path) -> None:
     ours = planted()
-    kept = [at for at, word in enumerate(ours.words) if word not in rated_stereotypes()]
-    audit = unmask.audit(([ours.words[at] for at in kept], ours.matrix[kept]), **FEW)
-    (found,) = audit.measurements
+    indices = [index for index, word in enumerate(ours.words) if word not in rated_stereotypes()]
+    audit = unmask.audit(([ours.words[index] for index in indices], ours.matrix[indices]), **FEW)
+    (measurement,) = audit.measurements
     for name in ("neighbours", "stereotype"):
-        test = found.tests[name]
+        test = measurement.tests[name]
         assert (test.value, test.interval, test.p_value, test.p_adjusted) == (None, None, None, None)
-    assert found.read_details(Geometry).professions == []
-    assert found.tests["clustering"].p_value is not None
+    assert measurement.read_details(Geometry).professions == []
+    assert measurement.tests["clustering"].p_value is not None
     audit.save(tmp_path / "audit")
     assert load(tmp_path / "audit") == audit.result
 
@@ -260,38 +266,40 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def test_a_masked_model_is_measured_for_both_and_every_test_counts(
     model_folder: Folder, few: dict[str, Any], tmp_path: Path
 ) -> None:
-    both = ["association", "geometry"]
-    audit = unmask.audit(model_folder("roberta"), measures=both, corpora="emotions", **few)
+    measures = ["association", "geometry"]
+    audit = unmask.audit(model_folder("roberta"), measures=measures, corpora="emotions", **few)
     audit.save(tmp_path / "audit")
     result = load(tmp_path / "audit")
     assert result == audit.result
-    assert [(one.name, one.corpus) for one in result.measurements] == [
+    assert [(measurement.name, measurement.corpus) for measurement in result.measurements] == [
         ("association", "emotions"),
         ("geometry", "own words"),
     ]
-    assert result.configuration["measures"] == both
+    assert result.configuration["measures"] == measures
     assert result.configuration["layers"] == 2  # the model has no four
-    tests = [test for one in result.measurements for test in one.tests.values() if test.p_value is not None]
+    tests = [
+        test for measurement in result.measurements for test in measurement.tests.values() if test.p_value is not None
+    ]
     smallest = min(tests, key=lambda test: test.p_value or 0)
     assert smallest.p_adjusted == pytest.approx(min(1.0, (smallest.p_value or 0) * len(tests)))
-    assert sorted(path.stem for path in (tmp_path / "audit" / "items").iterdir()) == both
+    assert sorted(path.stem for path in (tmp_path / "audit" / "items").iterdir()) == measures
 
 
 @pytest.mark.parametrize(("family", "protocol"), [("albert", "sound"), ("modernbert", "published")])
 def test_encoders_of_other_families(model_folder: Folder, few: dict[str, Any], family: str, protocol: str) -> None:
-    found = _measured(str(model_folder(family)), measures="geometry", protocol=protocol, **few)
-    names = {test.name for test in found.read_details(Geometry).tests}
+    measurement = _measure(str(model_folder(family)), measures="geometry", protocol=protocol, **few)
+    names = {test.name for test in measurement.read_details(Geometry).tests}
     if protocol == "sound":
-        assert found.read_details(Geometry).words + len(found.read_details(Geometry).missing) == len(
+        assert measurement.read_details(Geometry).words + len(measurement.read_details(Geometry).missing) == len(
             {*rated_stereotypes(), "table", "window"}
         )
         assert names == {"clustering", "probe", "classification", "neighbours"}
-        assert [name for name in found.tests if name.startswith("SEAT")]
+        assert [name for name in measurement.tests if name.startswith("SEAT")]
     else:
         assert names == {"clustering", "neighbours", "classification"}
-        assert found.tests == {}
-    assert found.headline_text
-    assert "No finding" not in found.headline_text
+        assert measurement.tests == {}
+    assert measurement.headline_text
+    assert "No finding" not in measurement.headline_text
 
 
 def test_a_model_without_a_head_and_one_that_classifies_are_the_same_encoder(
@@ -304,17 +312,17 @@ def test_a_model_without_a_head_and_one_that_classifies_are_the_same_encoder(
     for name, model in (("bare", bare), ("classifier", classifier)):
         model.save_pretrained(tmp_path / name)
         tokenizer.save_pretrained(tmp_path / name)
-    assert _chosen(tmp_path / "bare") == ["geometry"]
-    assert _chosen(tmp_path / "classifier") == ["sentiment"]
-    assert _chosen((bare, tokenizer)) == ["geometry"]
-    first = _measured(tmp_path / "bare", **few)
-    other = _measured((classifier, tokenizer), measures="geometry", **few)
-    assert first.tests == other.tests
-    assert first.read_details(Geometry) == other.read_details(Geometry)
+    assert _chosen_measures(tmp_path / "bare") == ["geometry"]
+    assert _chosen_measures(tmp_path / "classifier") == ["sentiment"]
+    assert _chosen_measures((bare, tokenizer)) == ["geometry"]
+    from_encoder = _measure(tmp_path / "bare", **few)
+    from_classifier = _measure((classifier, tokenizer), measures="geometry", **few)
+    assert from_encoder.tests == from_classifier.tests
+    assert from_encoder.read_details(Geometry) == from_classifier.read_details(Geometry)
 
 
 class Hashed:
-    """An encoder of a user's own: a vector for each word, wherever it stands."""
+    """A user's own encoder: one vector per word, whatever the sentence."""
 
     def embed(self, words: Sequence[WordInSentence], *, layers: int, pooling: str) -> np.ndarray:
         del pooling
@@ -326,12 +334,12 @@ def test_an_object_with_an_embed_method_is_enough(few: dict[str, Any]) -> None:
     audits = [unmask.audit(Hashed(), layers=2, **few) for _ in range(2)]
     assert audits[0].result.model.architecture == "own object"
     assert audits[0].measurements[0].read_details(Geometry).dimensions == 16
-    first, again = (audit.result.model_copy(update={"created": ""}) for audit in audits)
-    assert first == again  # the same seed
+    first_result, second_result = (audit.result.model_copy(update={"created": ""}) for audit in audits)
+    assert first_result == second_result  # the same seed
     pd.testing.assert_frame_equal(audits[0].items["geometry"], audits[1].items["geometry"])
 
 
-def test_what_is_measured_where_nobody_says_it(model_folder: Folder, word2vec: Path) -> None:
+def test_measures_that_run_by_default(model_folder: Folder, word2vec: Path) -> None:
     masked = model_folder("bert-uncased")
     for model, settings, measures in (
         (masked, {}, ["association", "geometry"]),
@@ -350,40 +358,42 @@ def test_what_is_measured_where_nobody_says_it(model_folder: Folder, word2vec: P
         ("unmask-mini-nli", {}, ["inference"]),
         ("unmask-mini-nli", {"measures": ("geometry",)}, ["geometry"]),
     ):
-        assert _chosen(model, **settings) == measures, (model, settings)
+        assert _chosen_measures(model, **settings) == measures, (model, settings)
 
 
 def test_models_that_have_read_nothing_are_unbiased() -> None:
-    """Every word has a vector of its own, drawn at random, so that gender is a contrast like any other.
+    """Each word has its own random vector, so gender is a contrast like any other.
 
-    With 19 other contrasts, a p-value of 0.1 or less means the two highest places of 20. Sound tests are there no more
-    often than that allows (99.9 % of the time); the share of words in the right cluster, taken by itself, always looks
-    like a finding, for words were chosen by the direction.
+    With 19 other contrasts, a p-value of at most 0.1 means one of the two highest ranks of 20. Sound tests are there no
+    more often than chance allows (99.9 % of the time). The share of words in the right cluster, on its own, always
+    looks like a finding, because words were selected by the direction.
     """
     people = {word: value for word, value in rated_stereotypes().items() if "_" not in word}
     words = list(dict.fromkeys([*list(people)[:120], *nouns()[:200]]))[:260]
-    asked = [one.text for word in words for one in make_word_sentences(word)]
-    asked += [one.text for test in associations() for some in sentences(test) for one in some]
-    tokenizer = tokenizer_of(asked)
+    texts = [sentence.text for word in words for sentence in make_word_sentences(word)]
+    texts += [
+        sentence.text for test in associations() for test_sentences in sentences(test) for sentence in test_sentences
+    ]
+    tokenizer = tokenizer_of(texts)
     low: Counter[str] = Counter()
     for seed in range(SEEDS):
         encoder = TransformersEncoder(bert_of(tokenizer, seed=seed, hidden=32, layers=1), tokenizer)
         space = embed_words(words, encoder, layers=1)
         nearby = find_nearest_words(space, people)
         assert nearby is not None
-        others = run_contrasts(space, nearby, seed=seed, count=CONTRASTS)
+        references = run_contrasts(space, nearby, seed=seed, count=CONTRASTS)
         for name, value in run_tests(space.matrix, space.gender, nearby, seed=seed, removed=True).items():
-            found = others.compare(name, value, removed=True)
-            assert found is not None
-            low[name] += found.p_value <= 0.1
-        places = space.indices(list(people))
-        seen = [people[space.words[at]] for at in places]
-        p_value = pearson_estimate(space.gender.bias[places], np.array(seen, dtype=float)).p_value
+            reference = references.compare(name, value, removed=True)
+            assert reference is not None
+            low[name] += reference.p_value <= 0.1
+        indices = space.indices(list(people))
+        stereotypes = [people[space.words[index]] for index in indices]
+        p_value = pearson_estimate(space.gender.bias[indices], np.array(stereotypes, dtype=float)).p_value
         low["stereotype"] += p_value is not None and p_value <= 0.1
         for name, test in measure_seat(encoder, layers=1, pooling="first+last", seed=seed).tests.items():
             low[name] += test.p_value is not None and test.p_value <= 0.1
-        by_itself = sort_words(space.matrix, space.gender, seed=seed)["clustering"]
-        low["clusters by themselves"] += score_two_clusters(by_itself.first, by_itself.predicted).p_value <= 0.1
+        clusters = sort_words(space.matrix, space.gender, seed=seed)["clustering"]
+        low["clusters by themselves"] += score_two_clusters(clusters.first, clusters.predicted).p_value <= 0.1
     assert low.pop("clusters by themselves") == SEEDS
     assert len(low) == 5 + len(associations())
     assert max(low.values()) <= stats.binom.isf(0.001, SEEDS, 0.1), low
@@ -398,16 +408,16 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of files that cannot be measured, and one that can."""
     folder = tmp_path_factory.mktemp("broken")
     ours = planted()
-    whole = word2vec.read_bytes()
-    (folder / "v.bin").write_bytes(whole)
-    (folder / "cut.bin").write_bytes(whole[:-7])
+    content = word2vec.read_bytes()
+    (folder / "v.bin").write_bytes(content)
+    (folder / "cut.bin").write_bytes(content[:-7])
     vector_files.write_vectors(folder / "few.bin", Vectors(ours.words[:100], ours.matrix[:100]))
     vector_files.write_vectors(folder / "nobody.bin", Vectors(ours.words[2:], ours.matrix[2:]))
-    at_zero = ours.matrix.copy()
-    at_zero[ours.find_row("she")] = 0
-    vector_files.write_vectors(folder / "zero.bin", Vectors(ours.words, at_zero))
+    zeroed = ours.matrix.copy()
+    zeroed[ours.find_row("she")] = 0
+    vector_files.write_vectors(folder / "zero.bin", Vectors(ours.words, zeroed))
     vector_files.write_vectors(folder / "same.bin", Vectors(ours.words, np.ones_like(ours.matrix)))
-    (folder / "narrow.bin").write_bytes(b"%d 1\n" % len(ours.words) + whole.partition(b"\n")[2])
+    (folder / "narrow.bin").write_bytes(b"%d 1\n" % len(ours.words) + content.partition(b"\n")[2])
     (folder / "ragged.txt").write_text("he 1 2 3\nshe 1 2 3\nnurse 1 2\n")
     (folder / "two.txt").write_text("table\nwindow\n")
     (folder / "folder").mkdir()
@@ -416,7 +426,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["cut.bin"], "cut.bin"),
         (["ragged.txt"], "ragged.txt"),
@@ -458,7 +468,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_bad_input_is_refused_in_a_line(
     words: list[str],
-    said: str,
+    message: str,
     model_folder: Folder,
     broken: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -472,14 +482,14 @@ def test_bad_input_is_refused_in_a_line(
         main()
     out, err = capsys.readouterr()
     assert ended.value.code == 2, err
-    assert said in err
+    assert message in err
     assert len(err.strip().splitlines()) == 1, err
     assert out == ""
     assert sorted(path.name for path in broken.iterdir()) == before
 
 
 class Both:
-    """Answers as a masked language model, and has words' vectors that are all the same."""
+    """Answers as a masked language model, and gives all words the same vector."""
 
     def log_probability(self, queries: Sequence[Any]) -> list[float]:
         return [-1.0] * len(queries)
@@ -490,16 +500,16 @@ class Both:
 
 
 def test_what_fails_by_default_can_be_left_out() -> None:
-    said = r"the same vector; there is no direction \(or leave out geometry: --measure association\)$"
-    with pytest.raises(unmask.UnmaskError, match=said):
+    message = r"the same vector; there is no direction \(or leave out geometry: --measure association\)$"
+    with pytest.raises(unmask.UnmaskError, match=message):
         unmask.audit(Both())
     with pytest.raises(unmask.UnmaskError, match=r"there is no direction$"):
         unmask.audit(Both(), measures=["association", "geometry"])
 
 
 def test_ctrl_c(word2vec: Path, tmp_path: Path) -> None:
-    ask = ("audit", word2vec, "--contrasts", "999", "--out", "out")
-    code, out, err = interrupted(*ask, cwd=tmp_path, once="libsvm")  # the first of the contrasts
+    arguments = ("audit", word2vec, "--contrasts", "999", "--out", "out")
+    code, out, err = interrupted(*arguments, cwd=tmp_path, once="libsvm")  # the first of the contrasts
     assert (code, out) == (130, "")
     assert err.strip() == "unmask: Interrupted. Nothing was written."
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Words in sentences, and the space that their vectors make."""
+"""Words in sentences, and the space of their vectors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from unmask.statistics.erasure import normalise_rows
 
 
 def test_the_published_article_goes_by_the_letter() -> None:
-    found = {word: published_article(word) for word in ("hour", "university", "honor", "engineer", "nurse")}
-    assert found == {"hour": "a", "university": "an", "honor": "an", "engineer": "an", "nurse": "a"}
+    articles = {word: published_article(word) for word in ("hour", "university", "honor", "engineer", "nurse")}
+    assert articles == {"hour": "a", "university": "an", "honor": "an", "engineer": "an", "nurse": "a"}
 
 
 def test_a_word_without_letters_makes_no_sentence() -> None:
@@ -32,15 +32,15 @@ def test_the_templates_are_six_and_five() -> None:
 
 
 def test_a_word_in_sentences() -> None:
-    found = make_word_sentences("heirs")
-    assert [word.text for word in found][3:8] == [
+    word_sentences = make_word_sentences("heirs")
+    assert [word.text for word in word_sentences][3:8] == [
         "Here is an heir.",
         "The heir is here.",
         "The heir is there.",
         "These are heirs.",
         "Those are heirs.",
     ]
-    assert [word.word for word in found] == ["heir"] * 6 + ["heirs"] * 5
+    assert [word.word for word in word_sentences] == ["heir"] * 6 + ["heirs"] * 5
 
 
 def test_a_phrase_in_sentences_has_spaces() -> None:
@@ -48,29 +48,31 @@ def test_a_phrase_in_sentences_has_spaces() -> None:
 
 
 def test_published_sentences_have_the_published_places() -> None:
-    found = make_published_sentences("hour")
-    assert found[0].text == "This is a hour."
-    assert [(word.start, word.end) for word in found] == [(3, -2)] * 4 + [(2, -4)] * 2 + [(3, -2)] * 3 + [(2, -4)] * 2
+    word_sentences = make_published_sentences("hour")
+    assert word_sentences[0].text == "This is a hour."
+    assert [(word.start, word.end) for word in word_sentences] == [(3, -2)] * 4 + [(2, -4)] * 2 + [(3, -2)] * 3 + [
+        (2, -4)
+    ] * 2
     assert make_published_sentences("taxi_driver")[6].text == "These are taxi_drivers."
 
 
 class TestSpace:
     def test_bias_is_a_cosine(self) -> None:
         matrix = gaussian(300, 4) * 7
-        words = [f"w{at}" for at in range(300)]
+        words = [f"w{index}" for index in range(300)]
         space = make_space(words, matrix, np.array([2.0, 0, 0, 0]), np.zeros(4), vectors="", direction="")
         np.testing.assert_allclose(space.gender.bias, normalise_rows(matrix)[:, 0], atol=1e-6)
 
     @pytest.mark.parametrize(
-        ("spoil", "said"),
+        ("spoil", "message"),
         [
             ("few", "geometry needs 240 words"),
             ("zero", "1 words have a vector that is zero or not finite"),
             ("same", "the same vector"),
         ],
     )
-    def test_what_cannot_be_measured_is_refused(self, spoil: str, said: str) -> None:
-        words, matrix = [f"w{at}" for at in range(300)], gaussian(300, 4)
+    def test_what_cannot_be_measured_is_refused(self, spoil: str, message: str) -> None:
+        words, matrix = [f"w{index}" for index in range(300)], gaussian(300, 4)
         ends = np.eye(4)[:2]
         if spoil == "few":
             words, matrix = words[:20], matrix[:20]
@@ -78,5 +80,5 @@ class TestSpace:
             matrix[3] = 0
         else:
             ends[1] = ends[0]
-        with pytest.raises(UnmaskError, match=said):
+        with pytest.raises(UnmaskError, match=message):
             make_space(words, matrix, *ends, vectors="", direction="he − she")

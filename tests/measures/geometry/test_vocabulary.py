@@ -1,4 +1,4 @@
-"""The words of static vectors that are asked about: the published rules and exclusions, on real vocabularies too."""
+"""The words of static vectors to measure: the published rules and exclusions, also on real vocabularies."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def test_the_rules_as_published(word: str, rule: str) -> None:
 def test_what_is_left_out_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["the", "The", "x1", "the", "she", "a-b", "nurse", "b" * 30, "–", "She", "last"]
     monkeypatch.setattr(module, "MOST", 10)
-    found = filter_words(words, exclude={"she", "She"}, strict=True)
-    assert found.words == ["the", "nurse"]
-    assert found.left_out == {rule: 2 if rule == RULES["capitals"] else 1 for rule in RULES.values()}
+    selection = filter_words(words, exclude={"she", "She"}, strict=True)
+    assert selection.words == ["the", "nurse"]
+    assert selection.left_out == {rule: 2 if rule == RULES["capitals"] else 1 for rule in RULES.values()}
     assert filter_words(["twin_sister", "sister"], exclude=["sister"]).words == ["twin_sister"]
     assert filter_words(["twin_sister", "twin"], exclude=["sister"], strict=True).words == ["twin"]
     assert filter_words([]).words == []
@@ -63,7 +63,7 @@ def test_our_own_exclusions() -> None:
 
 
 def test_the_published_exclusions(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """1,441 words that mean a gender and 10 + 52 pairs are 1,444 words: three of the pairs' are not in the list."""
+    """1,441 gendered words and 10 + 52 pairs make 1,444 words: three words of the pairs are not in the list."""
     monkeypatch.setenv("UNMASK_DATA", str(data))
     parts = {
         name: json.loads((data / "professions" / f"{name}.json").read_text())
@@ -84,21 +84,21 @@ def test_the_hashes_are_those_of_the_files(data: Path, monkeypatch: pytest.Monke
 
 
 def test_word2vec(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file of 26,423 words is not what the filter leaves, and 26,189 cannot be had from it.
+    """The file of 26,423 words is not the output of the filter, and 26,189 words cannot be derived from it.
 
-    It is the 26,377 words of a to z and underscores that Bolukbasi et al. have of the first 50,000, *John* and *Mary*
-    in their places, and at its end 8 professions and 36 names from further down. Of the 26,377, 232 mean a gender:
-    26,145 are left. The published 26,189 are 44 more: most likely words with other letters and signs, which a filter
-    that knows only ASCII punctuation keeps, and of which the file has none.
+    It holds the 26,377 words of a to z and underscores among the first 50,000 of Bolukbasi et al., with *John* and
+    *Mary* in their places, and at its end 8 professions and 36 names from further down. Of the 26,377, 232 are
+    gendered: 26,145 remain. The published 26,189 are 44 more: most likely words with other letters and signs, which a
+    filter that knows only ASCII punctuation keeps, and which the file lacks.
     """
     monkeypatch.setenv("UNMASK_DATA", str(data))
     exclude = excluded_words("word2vec", offline=True)
     words = vector_files.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz").words
     assert len(words) == 26_423
     assert all(word.isascii() for word in words)
-    found = filter_words(words, exclude=exclude)
-    assert len(found.words) == 26_153
-    assert found.left_out == {RULES["capitals"]: 38, RULES["gendered"]: 232}
+    selection = filter_words(words, exclude=exclude)
+    assert len(selection.words) == 26_153
+    assert selection.left_out == {RULES["capitals"]: 38, RULES["gendered"]: 232}
     common, added = words[:-44], words[-44:]
     assert [word for word in common if word[0].isupper()] == ["John", "Mary"]
     assert added[:8] == sorted(added[:8])
@@ -106,20 +106,20 @@ def test_word2vec(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(filter_words(common).words) == 26_377
     assert len(filter_words(common, exclude=exclude).words) == 26_145 == 26_189 - 44
     for full in (data / "vectors").glob("GoogleNews-vectors-negative300.bin*"):
-        first = vector_files.read_vectors(full, most=50_000).words
-        assert len(filter_words(first, exclude=exclude).words) == 26_189
+        first_words = vector_files.read_vectors(full, most=50_000).words
+        assert len(filter_words(first_words, exclude=exclude).words) == 26_189
 
 
 def test_glove(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The published 47,698 is of other vectors, trained by Zhao et al. (2018); of GloVe 6B 45,528 are left."""
+    """The published 47,698 belongs to other vectors, trained by Zhao et al. (2018); of GloVe 6B, 45,528 remain."""
     monkeypatch.setenv("UNMASK_DATA", str(data))
     with gzip.open(data / "vectors" / "glove.6B.50d.first60k.txt.gz", "rt", encoding="utf-8") as file:
         words = [line.partition(" ")[0] for line in file]
-    found = filter_words(words, exclude=excluded_words("glove", offline=True))
-    assert len(found.words) == 45_528
+    selection = filter_words(words, exclude=excluded_words("glove", offline=True))
+    assert len(selection.words) == 45_528
     counts = {"length": 8, "digits": 3_357, "punctuation": 832, "gendered": 275}
-    assert found.left_out == {RULES[rule]: count for rule, count in counts.items()}
-    assert len(found.words) + sum(found.left_out.values()) == 50_000
+    assert selection.left_out == {RULES[rule]: count for rule, count in counts.items()}
+    assert len(selection.words) + sum(selection.left_out.values()) == 50_000
     assert filter_words(words, strict=True).left_out[RULES["signs"]] == 31
 
 

@@ -1,4 +1,4 @@
-"""The tests of geometry: known answers, naive references, and what comes out where there is nothing to find."""
+"""The tests of geometry: known answers, naive references, and results on pure noise."""
 
 from __future__ import annotations
 
@@ -26,68 +26,68 @@ class TestContrasts:
         assert (first.tolist(), second.tolist()) == ([2, 3], [4, 1])
 
     def test_words_that_make_a_contrast_are_not_asked(self) -> None:
-        one = Contrast(np.ones(1), np.array([0.9, 0.1, -0.2, -0.8]), np.array([0]))
-        assert [side.tolist() for side in one.extremes(1)] == [[1], [3]]
+        contrast = Contrast(np.ones(1), np.array([0.9, 0.1, -0.2, -0.8]), np.array([0]))
+        assert [side.tolist() for side in contrast.extremes(1)] == [[1], [3]]
 
     def test_other_contrasts_are_like_the_one_that_is_asked_for(self) -> None:
-        """As alike at their ends, and as widely scattered: of a space in which directions scatter differently."""
+        """Equally alike at their ends and equally widely scattered, in a space whose directions scatter differently."""
         matrix = normalise_rows(np.random.default_rng(0).normal(size=(600, 12)) * np.geomspace(1, 0.2, 12))
         narrow, wide = (
             select_contrasts(matrix, likeness=0.5, spread=spread, seed=0, count=30) for spread in (0.25, 0.35)
         )
-        narrowly, widely = (np.mean([one.bias.std() for one in some]) for some in (narrow, wide))
+        narrowly, widely = (np.mean([contrast.bias.std() for contrast in contrasts]) for contrasts in (narrow, wide))
         assert narrowly == pytest.approx(0.25, rel=0.2)
         assert widely == pytest.approx(0.35, rel=0.1)
         assert widely - narrowly > 0.04
-        for one in (*narrow, *wide):
-            first, second = (matrix[part].mean(axis=0) for part in np.split(one.excluded, 2))
-            assert len(set(one.excluded.tolist())) == one.excluded.size
-            np.testing.assert_allclose(one.direction, normalise_rows((first - second)[None])[0], atol=1e-9)
-            np.testing.assert_allclose(one.bias, matrix @ one.direction, atol=1e-9)
+        for contrast in (*narrow, *wide):
+            first, second = (matrix[part].mean(axis=0) for part in np.split(contrast.excluded, 2))
+            assert len(set(contrast.excluded.tolist())) == contrast.excluded.size
+            np.testing.assert_allclose(contrast.direction, normalise_rows((first - second)[None])[0], atol=1e-9)
+            np.testing.assert_allclose(contrast.bias, matrix @ contrast.direction, atol=1e-9)
 
     def test_the_same_seed_gives_the_same(self) -> None:
         matrix = gaussian(300, 8)
-        one, two = (select_contrasts(matrix, likeness=0.5, spread=0.3, seed=4, count=3) for _ in range(2))
-        for left, right in zip(one, two, strict=True):
+        first, second = (select_contrasts(matrix, likeness=0.5, spread=0.3, seed=4, count=3) for _ in range(2))
+        for left, right in zip(first, second, strict=True):
             np.testing.assert_array_equal(left.bias, right.bias)
 
 
 class TestTests:
     def test_support_vectors_are_those_of_scikit_learn(self) -> None:
         rows = gaussian(200, 10)
-        first = rows[:, 0] + 0.3 * rows[:, 1] ** 2 > 0
+        labels = rows[:, 0] + 0.3 * rows[:, 1] ** 2 > 0
         train = np.arange(200) < 50
-        said = word_tests.predict_sides(rows[train], rows @ rows.T, first, train)
-        plain = SVC().fit(rows[train], first[train]).predict(rows[~train])
-        np.testing.assert_array_equal(said, plain)
+        predicted = word_tests.predict_sides(rows[train], rows @ rows.T, labels, train)
+        plain = SVC().fit(rows[train], labels[train]).predict(rows[~train])
+        np.testing.assert_array_equal(predicted, plain)
 
     def test_no_word_is_in_training_and_test(self) -> None:
         matrix = gaussian()
-        one = make_contrast(matrix[0], matrix[1], matrix)
-        found = word_tests.classify_words(matrix, one, seed=0)
+        contrast = make_contrast(matrix[0], matrix[1], matrix)
+        classified = word_tests.classify_words(matrix, contrast, seed=0)
         tested = round(0.8 * (len(matrix) // 6))
-        assert len(set(found.indices.tolist())) == found.indices.size == 2 * tested
-        assert found.first.sum() == tested
+        assert len(set(classified.indices.tolist())) == classified.indices.size == 2 * tested
+        assert classified.first.sum() == tested
 
     def test_two_clusters_are_those_of_scikit_learn(self) -> None:
-        """From the same cut; and no tighter ones come of fifty random starts."""
+        """From the same cut; fifty random starts give no tighter clusters."""
         rows = gaussian(120, 6) * np.geomspace(1, 0.3, 6)
-        said = word_tests.find_two_clusters(rows)[0]
-        centres = np.stack([rows[~said].mean(axis=0), rows[said].mean(axis=0)])
-        spread = float(((rows - centres[said.astype(int)]) ** 2).sum())
+        labels = word_tests.find_two_clusters(rows)[0]
+        centres = np.stack([rows[~labels].mean(axis=0), rows[labels].mean(axis=0)])
+        spread = float(((rows - centres[labels.astype(int)]) ** 2).sum())
         assert KMeans(2, n_init=50, random_state=0).fit(rows).inertia_ == pytest.approx(spread, rel=1e-3)
-        again = KMeans(2, init=centres, n_init=1).fit(rows)
-        np.testing.assert_array_equal(again.labels_ == 1, said)
+        repeated = KMeans(2, init=centres, n_init=1).fit(rows)
+        np.testing.assert_array_equal(repeated.labels_ == 1, labels)
 
     def test_two_clusters_do_not_depend_on_luck(self) -> None:
-        """Rows that fall apart in two ways: the wider one counts, and the other is no worse than it is."""
+        """Rows that separate in two ways: the wider one counts; if both are equally good, both are found."""
         rng = np.random.default_rng(0)
         rows = rng.normal(size=(200, 5)) * 0.1
         wide, narrow = np.arange(200) % 2 == 0, np.arange(200) < 100
         rows[:, 0] += np.where(wide, 3, -3)
         rows[:, 1] += np.where(narrow, 2, -2)
-        (said,) = word_tests.find_two_clusters(rows)
-        assert score_two_clusters(wide, said).accuracy == 1.0
+        (labels,) = word_tests.find_two_clusters(rows)
+        assert score_two_clusters(wide, labels).accuracy == 1.0
         rows[:, 0], rows[:, 1] = np.where(wide, 3, -3), np.where(narrow, 2.9995, -2.9995)
         assert len(word_tests.find_two_clusters(rows)) == 2, "both cuts are as good"
         assert word_tests.find_two_clusters(np.ones((5, 2)))[0].tolist() == [False] * 5
@@ -96,27 +96,36 @@ class TestTests:
     def test_neighbours_one_by_one(self, removed: bool) -> None:
         matrix = gaussian(300, 6).astype(np.float32)
         space = make_space(
-            [f"w{at}" for at in range(300)], matrix, matrix[0], matrix[1], vectors="", direction="", unit_ends=True
+            [f"w{index}" for index in range(300)],
+            matrix,
+            matrix[0],
+            matrix[1],
+            vectors="",
+            direction="",
+            unit_ends=True,
         )
-        one = space.gender
+        contrast = space.gender
         professions = np.arange(10, 40)
-        direction = one.direction if removed else None
-        found = word_tests.find_neighbours(matrix, professions, 7).share_sides(one, removed=direction)
-        rows = remove_direction(matrix, one.direction) if removed else matrix
-        for profession, share in zip(professions, found, strict=True):
+        direction = contrast.direction if removed else None
+        shares = word_tests.find_neighbours(matrix, professions, 7).share_sides(contrast, removed=direction)
+        rows = remove_direction(matrix, contrast.direction) if removed else matrix
+        for profession, share in zip(professions, shares, strict=True):
             near = sorted(
-                (other for other in range(300) if other != profession), key=lambda o: -rows[o] @ rows[profession]
+                (neighbour for neighbour in range(300) if neighbour != profession),
+                key=lambda o: -rows[o] @ rows[profession],
             )
-            assert share == pytest.approx(np.mean([one.bias[other] > np.median(one.bias) for other in near[:7]]))
+            assert share == pytest.approx(
+                np.mean([contrast.bias[neighbour] > np.median(contrast.bias) for neighbour in near[:7]])
+            )
 
     def test_any_direction_separates_the_words_it_chose(self) -> None:
-        """Why a value means nothing by itself: in pure noise, a fifth of it is told apart almost perfectly."""
+        """Why a value alone means nothing: even pure noise is separated almost perfectly."""
         matrix = gaussian(1200, 20)
-        one = make_contrast(matrix[0], matrix[1], matrix)
-        found = word_tests.run_tests(matrix, one, None, seed=0, removed=False)
-        assert found["probe"] > 0.95
-        gone = word_tests.run_tests(matrix, one, None, seed=0, removed=True)
-        assert gone["probe"] < 0.65
+        contrast = make_contrast(matrix[0], matrix[1], matrix)
+        values = word_tests.run_tests(matrix, contrast, None, seed=0, removed=False)
+        assert values["probe"] > 0.95
+        values_removed = word_tests.run_tests(matrix, contrast, None, seed=0, removed=True)
+        assert values_removed["probe"] < 0.65
 
 
 class TestReferences:
@@ -127,29 +136,29 @@ class TestReferences:
             matrix = gaussian(400, 12, seed=seed)
             rng = np.random.default_rng(100 + seed)
             ends = normalise_rows(rng.normal(size=(2, 12)))
-            space = make_space([f"w{at}" for at in range(400)], matrix, *ends, vectors="", direction="")
+            space = make_space([f"w{index}" for index in range(400)], matrix, *ends, vectors="", direction="")
             nearby = word_tests.find_neighbours(space.matrix, np.arange(40), 20)
-            found = run_contrasts(space, nearby, seed=seed, count=19)
+            references = run_contrasts(space, nearby, seed=seed, count=19)
             for removed in (False, True):
                 values = word_tests.run_tests(space.matrix, space.gender, nearby, seed=seed, removed=removed)
                 for name, value in values.items():
-                    reference = found.compare(name, value, removed=removed)
+                    reference = references.compare(name, value, removed=removed)
                     assert reference is not None
                     small.append(reference.p_value <= 0.1)
         assert np.mean(small) < 0.25  # 10 % are expected of 64, and they are not independent
 
     def test_gender_that_is_all_over_is_found(self) -> None:
-        """Words of two kinds that differ in many dimensions, of which the direction is but one."""
+        """Two groups of words that differ in many dimensions; the direction is only one of them."""
         rng = np.random.default_rng(0)
-        kind = np.repeat([1.0, -1.0], 750)
+        signs = np.repeat([1.0, -1.0], 750)
         matrix = rng.normal(size=(1500, 150))
-        matrix[:, :4] += 1.5 * kind[:, None]
+        matrix[:, :4] += 1.5 * signs[:, None]
         shared = rng.normal(size=150)
         ends = (shared + 3 * np.eye(150)[0], shared - 3 * np.eye(150)[0])
-        space = make_space([f"w{at}" for at in range(1500)], matrix, *ends, vectors="", direction="")
-        found = run_contrasts(space, None, seed=0, count=39)
+        space = make_space([f"w{index}" for index in range(1500)], matrix, *ends, vectors="", direction="")
+        references = run_contrasts(space, None, seed=0, count=39)
         values = word_tests.run_tests(space.matrix, space.gender, None, seed=0, removed=True)
-        reference = found.compare("classification", values["classification"], removed=True)
+        reference = references.compare("classification", values["classification"], removed=True)
         assert reference is not None
         assert reference.p_value <= 0.05
 
@@ -162,14 +171,14 @@ class TestReferences:
 class TestAnalysis:
     def test_words_cannot_be_chosen_by_what_rounding_left(self) -> None:
         matrix = gaussian(400, 6)
-        words = [f"w{at}" for at in range(400)]
+        words = [f"w{index}" for index in range(400)]
         space = make_space(words, matrix, np.eye(6)[0], np.eye(6)[1], vectors="", direction="")
         nearby = word_tests.find_neighbours(space.matrix, np.arange(20), 50)
         items = score_words(space, space.gender, OWN, nearby, seed=0)
         items = items.assign(language="en", corpus="nouns", stereotype=np.where(np.arange(400) < 20, 0.3, np.nan))
-        found = analyse_space(items, "sound")
-        assert found.read_details(Geometry).test("clustering") is not None
-        gone = interpret(analyse_space(items.assign(bias=items["bias"] * 1e-8), "sound"))
-        assert gone.read_details(Geometry).tests == []
-        assert gone.tests["stereotype"].value is None
-        assert "nothing but rounding" in gone.headline_text
+        measurement = analyse_space(items, "sound")
+        assert measurement.read_details(Geometry).test("clustering") is not None
+        rounded = interpret(analyse_space(items.assign(bias=items["bias"] * 1e-8), "sound"))
+        assert rounded.read_details(Geometry).tests == []
+        assert rounded.tests["stereotype"].value is None
+        assert "nothing but rounding" in rounded.headline_text

@@ -1,4 +1,4 @@
-"""Templates from image captions: which captions are used, and the layouts of their files."""
+"""Templates from image captions: which captions are used, and the layouts of caption files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unmask.measures.inference import captions
 
 
 def test_captions_become_templates() -> None:
-    made = captions.make_templates(
+    templates = captions.make_templates(
         [
             "A woman rides a bicycle down the street .",
             "An old man rides a bicycle down the street .",
@@ -24,7 +24,7 @@ def test_captions_become_templates() -> None:
         ],
         "en",
     )
-    assert made == (
+    assert templates == (
         "the {person} rides a bicycle down the street.",
         "an old {person} rides a bicycle down the street.",
         "the {person} sits alone on a bench.",
@@ -35,7 +35,7 @@ def test_captions_become_templates() -> None:
 
 
 def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
-    made = captions.make_templates(
+    templates = captions.make_templates(
         [
             "Birds sit by a man-made lake in winter .",
             "A child in a Pac-Man shirt eats an apple .",
@@ -48,7 +48,7 @@ def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
         "en",
         keep_telling=True,
     )
-    assert made == (
+    assert templates == (
         "a cameraman films the {person} in a red coat.",
         "the {person} - an old one - reads the paper.",
         "the {person}--tired--sits on a bench.",
@@ -69,8 +69,8 @@ CAPTIONS = {
 @pytest.mark.parametrize("layout", CAPTIONS)
 def test_layouts_of_caption_files(layout: str, tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_bytes(CAPTIONS[layout].encode("utf-8-sig"))
-    made = captions.read_templates(tmp_path / "captions.txt", "en")
-    assert made == (
+    templates = captions.read_templates(tmp_path / "captions.txt", "en")
+    assert templates == (
         "the {person} in a blue shirt, sitting, reads.",
         "the {person} rides a horse today.",
     )
@@ -78,8 +78,8 @@ def test_layouts_of_caption_files(layout: str, tmp_path: Path) -> None:
 
 def test_a_line_with_commas_and_no_image_is_plain(tmp_path: Path) -> None:
     (tmp_path / "captions.txt").write_text("1.jpg,A man sits on a bench today\nSmiling, a woman rides a horse\n")
-    made = captions.read_templates(tmp_path / "captions.txt", "en")
-    assert made[1] == "smiling, the {person} rides a horse."
+    templates = captions.read_templates(tmp_path / "captions.txt", "en")
+    assert templates[1] == "smiling, the {person} rides a horse."
 
 
 def test_captions_with_a_quote_that_is_not_closed_are_refused(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_captions_with_a_quote_that_is_not_closed_are_refused(tmp_path: Path) ->
 
 
 def test_captions_of_flickr8k(data: Path) -> None:
-    made = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en")
-    assert len(made) == 5_416
-    kept = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
-    assert len(kept) == 8_431
-    assert all(template.count("{person}") == 1 for template in kept)
+    templates = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en")
+    assert len(templates) == 5_416
+    all_templates = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
+    assert len(all_templates) == 8_431
+    assert all(template.count("{person}") == 1 for template in all_templates)

@@ -1,4 +1,4 @@
-"""The inference measure: which label is which, what is asked, and every figure against a count by hand."""
+"""The inference measure: label order, the pairs that are scored, and every estimate against a count by hand."""
 
 from __future__ import annotations
 
@@ -43,65 +43,65 @@ class Answering:
 
     def __init__(self, rule: Callable[[str, str], NDArray[np.float64]], labels: Sequence[str] = LABELS) -> None:
         self.rule, self.labels = rule, list(labels)
-        self.asked: list[tuple[str, str]] = []
+        self.asked_pairs: list[tuple[str, str]] = []
 
     def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
-        pairs = [one for one in texts if not isinstance(one, str)]
-        self.asked += pairs
-        order = [LABELS.index(name) if name in LABELS else at for at, name in enumerate(self.labels)]
+        pairs = [text for text in texts if not isinstance(text, str)]
+        self.asked_pairs += pairs
+        order = [LABELS.index(name) if name in LABELS else index for index, name in enumerate(self.labels)]
         return np.array([self.rule(*pair) for pair in pairs])[:, order]
 
 
-KIND = {one.word: one.kind for one in words.occupations("en")}
+KIND = {occupation.word: occupation.kind for occupation in words.occupations("en")}
 GENDER = {pair.female: "female" for pair in words.people("en").pairs} | {
     pair.male: "male" for pair in words.people("en").pairs
 }
 
 
-def _somebody(sentence: str, known: dict[str, str]) -> str:
-    """What a sentence says of the person: the longest known word in it."""
+def _find_person(sentence: str, meanings: dict[str, str]) -> str:
+    """The meaning of the longest known word in a sentence."""
     plain = f" {sentence.lower().rstrip('.').replace(',', ' ')} "
-    found = [word for word in known if f" {word} " in plain]
-    return known[max(found, key=len)] if found else ""
+    matches = [word for word in meanings if f" {word} " in plain]
+    return meanings[max(matches, key=len)] if matches else ""
 
 
-def _stereotyped(premise: str, hypothesis: str) -> NDArray[np.float64]:
-    kind, gender = _somebody(premise, KIND), _somebody(hypothesis, GENDER)
+def _answer_by_stereotype(premise: str, hypothesis: str) -> NDArray[np.float64]:
+    occupation_type, gender = _find_person(premise, KIND), _find_person(hypothesis, GENDER)
     if not gender:
         return E
-    if kind == "neutral":
+    if occupation_type == "neutral":
         return N
-    return E if kind == gender else C
+    return E if occupation_type == gender else C
 
 
-def _everybody_is_a_man(premise: str, hypothesis: str) -> NDArray[np.float64]:
+def _answer_male_for_all(premise: str, hypothesis: str) -> NDArray[np.float64]:
     del premise
-    return C if _somebody(hypothesis, GENDER) == "female" else E
+    return C if _find_person(hypothesis, GENDER) == "female" else E
 
 
-def _always(answer: NDArray[np.float64], *_: str) -> NDArray[np.float64]:
+def _answer_always(answer: NDArray[np.float64], *_: str) -> NDArray[np.float64]:
     return answer
 
 
-def _measured(rule: Callable[[str, str], NDArray[np.float64]], **settings: Any) -> Any:
+def _measure(rule: Callable[[str, str], NDArray[np.float64]], **settings: Any) -> Any:
     return unmask.audit(Answering(rule), limit=6, **settings).measurements[0]
 
 
 def _items(counts: dict[tuple[str, str, str], int]) -> pd.DataFrame:
     """Items by occupation type, gender and answer, over a few occupations and sentences."""
     rows = []
-    for (kind, gender, answer), count in counts.items():
-        for at in range(count):
+    for (occupation_type, gender, answer), count in counts.items():
+        for index in range(count):
             rows.append(
                 {
                     "language": "en",
                     "corpus": "recorded",
-                    "set": probe.name_set(kind, gender),
-                    "occupation": f"{kind} {at % 4}",
-                    "occupation_type": kind,
+                    "set": probe.name_set(occupation_type, gender),
+                    "occupation": f"{occupation_type} {index % 4}",
+                    "occupation_type": occupation_type,
                     "gender": gender,
                     "pair": "woman" if gender else "",
-                    "template": f"{{person}} {at % 5}",
+                    "template": f"{{person}} {index % 5}",
                     "premise": "",
                     "hypothesis": "",
                     "prediction": answer,
@@ -161,63 +161,63 @@ def test_every_share_agrees_with_a_plain_count(weighted: bool) -> None:
     items = add_answers(rows, draw.dirichlet([1, 1, 1], len(rows)))
     table = AnswerTable(items, weighted=weighted).counts
     for name in (*probe.SETS, probe.CONTROL):
-        mine = [row for _, row in items.iterrows() if row["set"] == name]
-        for at, label in enumerate(LABELS, 1):
-            hits = [row[f"p_{label}"] if weighted else float(row["prediction"] == label) for row in mine]
-            assert formulas.answer_share(table, name, at) == pytest.approx(sum(hits) / len(mine))
+        set_rows = [row for _, row in items.iterrows() if row["set"] == name]
+        for index, label in enumerate(LABELS, 1):
+            hits = [row[f"p_{label}"] if weighted else float(row["prediction"] == label) for row in set_rows]
+            assert formulas.answer_share(table, name, index) == pytest.approx(sum(hits) / len(set_rows))
 
 
 def test_the_jackknife_of_sums_is_that_of_the_table() -> None:
     values = np.random.default_rng(1).random((6, 5))
-    places = [(row, column) for row in range(6) for column in range(5)]
-    numbers = [[values[place], 1.0] for place in places]
-    factors = [factor_codes([place[0] for place in places]), factor_codes([place[1] for place in places])]
-    mine = jackknife_sums(numbers, factors, lambda both: ratio(both[0], both[1]))
-    theirs = crossed.jackknife(values.shape, lambda rows, columns: float(values[np.ix_(rows, columns)].mean()))
-    assert mine.value == pytest.approx(theirs.value)
-    assert mine.interval == pytest.approx(theirs.interval)
-    assert mine.p_value == pytest.approx(theirs.p_value)
+    cells = [(row, column) for row in range(6) for column in range(5)]
+    numbers = [[values[cell], 1.0] for cell in cells]
+    factors = [factor_codes([cell[0] for cell in cells]), factor_codes([cell[1] for cell in cells])]
+    estimate = jackknife_sums(numbers, factors, lambda sums: ratio(sums[0], sums[1]))
+    expected = crossed.jackknife(values.shape, lambda rows, columns: float(values[np.ix_(rows, columns)].mean()))
+    assert estimate.value == pytest.approx(expected.value)
+    assert estimate.interval == pytest.approx(expected.interval)
+    assert estimate.p_value == pytest.approx(expected.p_value)
 
 
 def test_kinds_of_words_are_samples_of_their_own() -> None:
-    """The difference of two means, as Welch's t test has it: variances of the two kinds, each with its own size."""
+    """The difference of two means as in Welch's t test: each group has its own variance and size."""
     draw = np.random.default_rng(2)
     first, second = draw.normal(1, 1, 5), draw.normal(0, 3, 12)
     numbers = [[value, 1, 0, 0] for value in first] + [[0, 0, value, 1] for value in second]
-    kinds = np.array([0] * 5 + [1] * 12)
-    words = [factor_codes(np.arange(17), kinds == kind) for kind in (0, 1)]
-    found = jackknife_sums(numbers, words, lambda s: ratio(s[0], s[1]) - ratio(s[2], s[3]))
+    groups = np.array([0] * 5 + [1] * 12)
+    factors = [factor_codes(np.arange(17), groups == group) for group in (0, 1)]
+    estimate = jackknife_sums(numbers, factors, lambda s: ratio(s[0], s[1]) - ratio(s[2], s[3]))
     welch = scipy.stats.ttest_ind(first, second, equal_var=False)
-    assert found.statistic == pytest.approx(welch.statistic)
-    assert found.p_value == pytest.approx(welch.pvalue)
-    assert found.df == pytest.approx(welch.df)
-    assert found.interval == pytest.approx(tuple(welch.confidence_interval()))
+    assert estimate.statistic == pytest.approx(welch.statistic)
+    assert estimate.p_value == pytest.approx(welch.pvalue)
+    assert estimate.df == pytest.approx(welch.df)
+    assert estimate.interval == pytest.approx(tuple(welch.confidence_interval()))
 
 
 def test_shares_of_nothing() -> None:
     assert (
         jackknife_sums(
-            np.zeros((0, 2)), [factor_codes([]), factor_codes([])], lambda both: ratio(both[0], both[1])
+            np.zeros((0, 2)), [factor_codes([]), factor_codes([])], lambda sums: ratio(sums[0], sums[1])
         ).value
         is None
     )
     alone = jackknife_sums(
-        [[1.0, 1.0]], [factor_codes(["a"]), factor_codes(["b"])], lambda both: ratio(both[0], both[1])
+        [[1.0, 1.0]], [factor_codes(["a"]), factor_codes(["b"])], lambda sums: ratio(sums[0], sums[1])
     )
     assert (alone.value, alone.interval, alone.p_value) == (1.0, None, None)
-    both = [factor_codes(["a", "b"]), factor_codes(["s", "t"])]
-    last = jackknife_sums([[1.0, 1.0], [0.0, 0.0]], both, lambda both: ratio(both[0], both[1]))
+    factors = [factor_codes(["a", "b"]), factor_codes(["s", "t"])]
+    last = jackknife_sums([[1.0, 1.0], [0.0, 0.0]], factors, lambda sums: ratio(sums[0], sums[1]))
     assert (last.value, last.interval) == (1.0, None)
 
 
 def test_under_the_null_few_tests_reject() -> None:
-    """Answers that depend on occupation, sentence and gender words by chance; none of it follows a stereotype."""
+    """Answers depend on occupation, sentence and gender words by chance; none follows a stereotype."""
     rows = probe.cross_pairs("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:8])
     rows = rows[rows["gender"] != ""].reset_index(drop=True)
     codes = {name: rows[name].astype("category").cat.codes.to_numpy() for name in ("occupation", "template", "pair")}
     side = np.where(rows["gender"] == "male", 1, -1)
     draw = np.random.default_rng(3)
-    found = {"stereotype": 0, "default": 0}
+    rejections = {"stereotype": 0, "default": 0}
     for _ in range(200):
         logits = draw.normal(size=(len(rows), 3))
         for code in codes.values():
@@ -227,21 +227,21 @@ def test_under_the_null_few_tests_reject() -> None:
         items = add_answers(rows, shares)
         neutral = items["occupation_type"] == "neutral"
         p = AnswerTable(items[~neutral]).estimate(formulas.stereotype).p_value
-        found["stereotype"] += p is not None and p < 0.05
+        rejections["stereotype"] += p is not None and p < 0.05
         p = AnswerTable(items[neutral]).estimate(formulas.default, over_pairs=True).p_value
-        found["default"] += p is not None and p < 0.05
-    assert found["stereotype"] <= 18  # 5 % of 200 are 10; more than 18 would be chance once in 200 times
-    assert found["default"] <= 20
+        rejections["default"] += p is not None and p < 0.05
+    assert rejections["stereotype"] <= 18  # 5 % of 200 are 10; more than 18 would be chance once in 200 times
+    assert rejections["default"] <= 20
 
 
 def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
-    stereotyped = _measured(_stereotyped)
+    stereotyped = _measure(_answer_by_stereotype)
     assert stereotyped.tests["stereotype"].value == pytest.approx(1.0)
     assert stereotyped.tests["default"].value == 0.0
     assert stereotyped.groups["NLI-CoAL"].value == pytest.approx(2 / 3)
     assert not stereotyped.read_details(Inference).inconclusive
     assert "following stereotypes" in stereotyped.headline_text
-    habit = _measured(_everybody_is_a_man)
+    habit = _measure(_answer_male_for_all)
     assert habit.tests["stereotype"].value == pytest.approx(0.0)
     assert habit.tests["default"].value == pytest.approx(1.0)
     assert habit.groups["NLI-CoAL"].value == pytest.approx(0.8, abs=0.01)  # higher than the stereotyped model's
@@ -250,26 +250,26 @@ def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
 
 
 def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
-    right = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
+    right = _measure(lambda _, hypothesis: N if _find_person(hypothesis, GENDER) else E)
     assert right.groups["NLI-CoAL"].value == 0.0
     assert right.tests["stereotype"].p_value == 1.0
     assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
-    deaf = _measured(lambda *_: C)
+    deaf = _measure(lambda *_: C)
     assert "control" in deaf.read_details(Inference).inconclusive
     assert deaf.headline_text.startswith("This result is inconclusive")
 
 
 def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
-    """Shares of Table 3, of 1,000 pairs each, without a control; the paper prints female and male occupations in
-    one figure, so both are taken to be answered so."""
+    """Shares of Table 3, of 1,000 pairs each, without a control. The paper reports female and male occupations
+    together, so the same shares are used for both."""
 
     def items(pro: tuple[int, int], anti: tuple[int, int]) -> pd.DataFrame:
         counts = {}
-        for kind, other in (("female", "male"), ("male", "female")):
-            for gender, (entailed, contradicted) in ((kind, pro), (other, anti)):
-                counts[kind, gender, "entailment"] = entailed
-                counts[kind, gender, "contradiction"] = contradicted
-                counts[kind, gender, "neutral"] = 1000 - entailed - contradicted
+        for occupation_type, opposite in (("female", "male"), ("male", "female")):
+            for gender, (entailed, contradicted) in ((occupation_type, pro), (opposite, anti)):
+                counts[occupation_type, gender, "entailment"] = entailed
+                counts[occupation_type, gender, "contradiction"] = contradicted
+                counts[occupation_type, gender, "neutral"] = 1000 - entailed - contradicted
         return _items(counts)
 
     assert "go against the stereotype" in explain_flaw(items((18, 857), (23, 814)))  # BERT base, Chinese
@@ -286,36 +286,36 @@ def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     assert "100\N{NO-BREAK SPACE}% of its answers go against the stereotype" in explain_flaw(_items(men)), (
         "one kind makes no habit of all"
     )
-    found = get_measure("inference").interpret(analyse(_items(neutral), Context(protocol="published")))
-    assert found.headline_text.startswith("No finding")
+    published = get_measure("inference").interpret(analyse(_items(neutral), Context(protocol="published")))
+    assert published.headline_text.startswith("No finding")
     sound = get_measure("inference").interpret(analyse(_items(neutral), Context()))
     assert "Not tested: the stereotype needs" in sound.headline_text
 
 
-def test_few_occupations_of_a_kind_or_none_are_said() -> None:
-    kinds = ("female", "male", "neutral")
-    few = _items({(kind, "male", "neutral"): 4 for kind in kinds})
+def test_few_or_no_occupations_of_a_type_have_a_caveat() -> None:
+    types = ("female", "male", "neutral")
+    few = _items({(occupation_type, "male", "neutral"): 4 for occupation_type in types})
     many = pd.concat([few, few.assign(occupation=few["occupation"] + " too")])
 
-    def codes_of(items: pd.DataFrame) -> set[str]:
-        measured = analyse(items.reset_index(drop=True), Context(protocol="published"))
-        return {caveat.code for caveat in measured.caveats}
+    def caveat_codes(items: pd.DataFrame) -> set[str]:
+        measurement = analyse(items.reset_index(drop=True), Context(protocol="published"))
+        return {caveat.code for caveat in measurement.caveats}
 
-    assert "few-occupations" not in codes_of(many)
-    for kind in kinds:
-        assert "few-occupations" in codes_of(many[many["occupation_type"] != kind])
+    assert "few-occupations" not in caveat_codes(many)
+    for occupation_type in types:
+        assert "few-occupations" in caveat_codes(many[many["occupation_type"] != occupation_type])
 
 
 @pytest.mark.parametrize("order", list(permutations(LABELS)))
 def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> None:
     for spelled in (str.upper, str.title, lambda name: name[:1], lambda name: name.replace("ion", "ory")):
-        found, how = find_order(Answering(_stereotyped, [spelled(name) for name in order]))
-        assert [order[at] for at in found] == list(LABELS)
+        indices, how = find_order(Answering(_answer_by_stereotype, [spelled(name) for name in order]))
+        assert [order[index] for index in indices] == list(LABELS)
         assert how == "by the labels"
 
 
 @pytest.mark.parametrize(
-    ("labels", "are"),
+    ("labels", "expected"),
     [
         (("e", "n", "c"), True),
         (("C", "E", "N"), True),
@@ -330,20 +330,22 @@ def test_labels_are_found_in_any_order_and_spelling(order: tuple[str, ...]) -> N
         (("negative", "neutral", "positive"), False),
     ],
 )
-def test_which_labels_are_of_inference(labels: tuple[str, ...], are: bool) -> None:
-    assert is_inference(labels) is are
+def test_labels_of_inference_are_recognised(labels: tuple[str, ...], expected: bool) -> None:
+    assert is_inference(labels) is expected
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_labels_that_say_nothing_are_found_by_plain_questions(order: tuple[int, ...]) -> None:
-    truth = {(one.premise, one.hypothesis): LABELS.index(one.label) for one in control_questions("en")}
+    truth = {
+        (question.premise, question.hypothesis): LABELS.index(question.label) for question in control_questions("en")
+    }
 
     class Silent(Answering):
         def probabilities(self, texts: Sequence[str | tuple[str, str]]) -> NDArray[np.float64]:
             return np.eye(3)[[order[truth[pair]] for pair in texts if not isinstance(pair, str)]]
 
-    found, how = find_order(Silent(_stereotyped, ["LABEL_0", "LABEL_1", "LABEL_2"]))
-    assert found == order
+    label_order, how = find_order(Silent(_answer_by_stereotype, ["LABEL_0", "LABEL_1", "LABEL_2"]))
+    assert label_order == order
     assert "plain questions" in how
 
 
@@ -359,18 +361,18 @@ def test_the_embedded_model_answers_plain_questions() -> None:
 
 
 def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
-    dull = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
+    undecided = Answering(lambda *_: E, ["a", "b", "LABEL_2"])
     with pytest.raises(UnmaskError, match="give --labels, such as"):
-        find_order(dull)
-    given = ["contradiction", "neutral", "entailment"]
-    assert find_order(dull, given) == ((2, 1, 0), "as given")
-    named = Answering(lambda *_: E, ["entailment", "neutral", "contradiction"])
-    assert find_order(named, given) == ((2, 1, 0), "as given, against what the model's own labels say")
-    for given, wrong in ((["entailment", "entailment", "neutral"], "each of"), (["yes", "no", "maybe"], "'yes'")):
+        find_order(undecided)
+    labels = ["contradiction", "neutral", "entailment"]
+    assert find_order(undecided, labels) == ((2, 1, 0), "as given")
+    labelled = Answering(lambda *_: E, ["entailment", "neutral", "contradiction"])
+    assert find_order(labelled, labels) == ((2, 1, 0), "as given, against what the model's own labels say")
+    for labels, wrong in ((["entailment", "entailment", "neutral"], "each of"), (["yes", "no", "maybe"], "'yes'")):
         with pytest.raises(UnmaskError, match=wrong):
-            find_order(dull, given)
+            find_order(undecided, labels)
     with pytest.raises(UnmaskError, match="two labels; inference needs"):
-        unmask.audit(Answering(_stereotyped, ["entailment", "not_entailment"]), limit=2)
+        unmask.audit(Answering(_answer_by_stereotype, ["entailment", "not_entailment"]), limit=2)
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)
@@ -393,14 +395,14 @@ def test_equal_pairs_are_asked_once_and_strange_answers_are_refused() -> None:
     rows = probe.cross_pairs(
         "en", "sentences", words.occupations("en")[:70], words.people("en"), words.templates("en")[:2]
     )
-    asked = Answering(_stereotyped)
+    model = Answering(_answer_by_stereotype)
     twice = pd.concat([rows, rows], ignore_index=True)
-    scored = score_pairs(twice, asked, (0, 1, 2), seed=0)
+    scored = score_pairs(twice, model, (0, 1, 2), seed=0)
     assert scored.distinct_inputs == len(rows)
-    assert len(asked.asked) == len(rows) + 200  # and a sample again, for the noise
+    assert len(model.asked_pairs) == len(rows) + 200  # and a sample again, for the noise
     assert (scored.items["prediction"][: len(rows)].tolist()) == scored.items["prediction"][len(rows) :].tolist()
     for answer in (np.array([np.nan, 0, 1]), np.array([0.9, 0.9, 0.9]), np.array([-1.0, 1, 1])):
-        strange = Answering(partial(_always, answer))
+        strange = Answering(partial(_answer_always, answer))
         with pytest.raises(UnmaskError, match=r"not probabilities of 3 labels|every text needs a finite number"):
             score_pairs(rows, strange, (0, 1, 2), seed=0)
 
@@ -412,19 +414,24 @@ def test_probabilities_are_those_of_one_pair_at_a_time() -> None:
     )
     order, _ = find_order(model)  # type: ignore[arg-type]
     scored = score_pairs(rows, model, order, seed=0)  # type: ignore[arg-type]
-    mine = scored.items[[f"p_{label}" for label in LABELS]].to_numpy(dtype=float)
-    for at, pair in enumerate(zip(rows["premise"][:20], rows["hypothesis"][:20], strict=True)):
+    probabilities = scored.items[[f"p_{label}" for label in LABELS]].to_numpy(dtype=float)
+    for index, pair in enumerate(zip(rows["premise"][:20], rows["hypothesis"][:20], strict=True)):
         alone = model.probabilities([pair])[0][list(order)]  # type: ignore[union-attr]
-        assert mine[at] == pytest.approx(alone, abs=1e-5)
+        assert probabilities[index] == pytest.approx(alone, abs=1e-5)
 
 
 def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> None:
-    some = [one for kind in words.KINDS for one in words.occupations("en") if one.kind == kind][::9]
-    assert {one.kind for one in some} == set(words.KINDS)
-    lines = ["occupation,type", *(f"{one.word},{one.kind}" for one in some)]
+    sample = [
+        occupation
+        for occupation_type in words.KINDS
+        for occupation in words.occupations("en")
+        if occupation.kind == occupation_type
+    ][::9]
+    assert {occupation.kind for occupation in sample} == set(words.KINDS)
+    lines = ["occupation,type", *(f"{occupation.word},{occupation.kind}" for occupation in sample)]
     (tmp_path / "few.csv").write_text("\n".join(lines), encoding="utf-8")
-    asked = ("--occupations", "few.csv", "--limit", "2", "--out", "a")
-    done = command("audit", "unmask-mini-nli", *asked, cwd=tmp_path)
+    arguments = ("--occupations", "few.csv", "--limit", "2", "--out", "a")
+    done = command("audit", "unmask-mini-nli", *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "NLI-CoAL" in done.stdout
     first = json.loads((tmp_path / "a" / "result.json").read_text(encoding="utf-8"))["measurements"][0]
@@ -435,22 +442,22 @@ def test_an_audit_in_the_shell_and_its_items_analysed_again(tmp_path: Path) -> N
 
 
 def test_items_saved_as_csv_give_the_same(tmp_path: Path) -> None:
-    """The control has no gender and no pair, which a CSV file does not tell from a gap."""
-    audit = unmask.audit(Answering(_stereotyped), limit=2)
+    """The control has no gender and no pair; in a CSV file, both look like missing values."""
+    audit = unmask.audit(Answering(_answer_by_stereotype), limit=2)
     for name, separator in (("items.csv", ","), ("items.tsv", "\t")):
         audit.items["inference"].to_csv(tmp_path / name, index=False, sep=separator)
-        again = unmask.analyse(tmp_path / name)
-        assert again.measurements[0].tests == audit.measurements[0].tests
-        assert again.measurements[0].groups == audit.measurements[0].groups
+        analysed = unmask.analyse(tmp_path / name)
+        assert analysed.measurements[0].tests == audit.measurements[0].tests
+        assert analysed.measurements[0].groups == audit.measurements[0].groups
         pd.testing.assert_frame_equal(
-            again.items["inference"], audit.items["inference"], check_dtype=False, check_like=True
+            analysed.items["inference"], audit.items["inference"], check_dtype=False, check_like=True
         )
 
 
 def test_recorded_answers_that_cannot_be_right_are_refused(tmp_path: Path) -> None:
     items = _items(HAND)
 
-    def read(rows: pd.DataFrame) -> pd.DataFrame:
+    def save_and_read(rows: pd.DataFrame) -> pd.DataFrame:
         rows.to_csv(tmp_path / "answers.csv", index=False)
         return read_items(tmp_path / "answers.csv", Context(), language=None, score_column=None)
 
@@ -458,30 +465,30 @@ def test_recorded_answers_that_cannot_be_right_are_refused(tmp_path: Path) -> No
         broken = items.copy()
         broken.loc[2, column] = ""
         with pytest.raises(UnmaskError, match=f"'{column}' is empty in row 3; fill it in"):
-            read(broken)
-    filled = read(items.assign(language="", corpus="", template=""))
+            save_and_read(broken)
+    filled = save_and_read(items.assign(language="", corpus="", template=""))
     assert {*filled["language"], *filled["corpus"], *filled["template"]} == {"en", "recorded", ""}
     broken = items.copy()
     broken.loc[0, "occupation"] = "male 1"
     with pytest.raises(UnmaskError, match=r"'male 1' is of 2 types; give every occupation one"):
-        read(broken)
-    other = items[items["occupation_type"] != "neutral"].assign(corpus="other")
+        save_and_read(broken)
+    without_neutral = items[items["occupation_type"] != "neutral"].assign(corpus="other")
     with pytest.raises(UnmaskError, match=r"no pair of the set NS \(en, other\)"):
-        read(pd.concat([items, other]))
-    kinds = {"female": "neutral", "neutral": "female", "male": "male"}
-    mixed = items.assign(corpus="other", occupation_type=items["occupation_type"].map(kinds))
-    assert len(read(pd.concat([items, mixed]))) == 2 * len(items), "two corpora may differ on an occupation"
+        save_and_read(pd.concat([items, without_neutral]))
+    swapped_types = {"female": "neutral", "neutral": "female", "male": "male"}
+    mixed = items.assign(corpus="other", occupation_type=items["occupation_type"].map(swapped_types))
+    assert len(save_and_read(pd.concat([items, mixed]))) == 2 * len(items), "two corpora may differ on an occupation"
 
 
 def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
     items = _items(HAND)[["occupation", "occupation_type", "gender", "prediction"]]
     items.to_csv(tmp_path / "answers.csv", index=False)
-    found = unmask.analyse(tmp_path / "answers.csv").measurements[0]
-    assert found.name == "inference"
-    assert found.groups["NLI-CoAL"].value == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
-    assert "stereotype, probabilities" not in found.tests
-    assert {"control-missing", "one-pair-of-words"} <= {caveat.code for caveat in found.caveats}
-    for column, value, said in (
+    measurement = unmask.analyse(tmp_path / "answers.csv").measurements[0]
+    assert measurement.name == "inference"
+    assert measurement.groups["NLI-CoAL"].value == pytest.approx((18 / 30 + 13 / 30 + 1 / 3) / 3)
+    assert "stereotype, probabilities" not in measurement.tests
+    assert {"control-missing", "one-pair-of-words"} <= {caveat.code for caveat in measurement.caveats}
+    for column, value, message in (
         ("gender", "boy", "'gender' is 'boy' in row 1"),
         ("occupation_type", "odd", "'occupation_type' is 'odd' in row 1"),
         ("prediction", "dunno", "'prediction' is 'dunno' in row 1"),
@@ -489,7 +496,7 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
         broken = items.copy()
         broken.loc[0, column] = value
         broken.to_csv(tmp_path / "broken.csv", index=False)
-        with pytest.raises(UnmaskError, match=said):
+        with pytest.raises(UnmaskError, match=message):
             read_items(tmp_path / "broken.csv", Context(), language=None, score_column=None)
     items[items["occupation_type"] != "neutral"].to_csv(tmp_path / "part.csv", index=False)
     with pytest.raises(UnmaskError, match="no pair of the set NS"):
@@ -497,7 +504,7 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "settings", "said"),
+    ("model", "settings", "message"),
     [
         (
             "unmask-mini-nli",
@@ -527,10 +534,10 @@ def test_recorded_answers_without_probabilities(tmp_path: Path) -> None:
         ("unmask-mini-nli", {"limit": 0}, "limit is 0; give 1 or more"),
     ],
 )
-def test_bad_input_is_one_line(model: str, settings: dict[str, Any], said: str) -> None:
+def test_bad_input_is_one_line(model: str, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UnmaskError) as refused:
         unmask.audit(model, **settings)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -544,11 +551,11 @@ def test_bad_input_in_the_shell_is_one_line(tmp_path: Path) -> None:
 
 def test_the_released_sets_are_the_published_protocol(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    found = unmask.audit(Answering(_everybody_is_a_man), protocol="published", limit=40).measurements[0]
-    assert found.corpus == "nli-coal"
-    assert not found.tests
-    assert found.groups["NLI-CoAL"].interval is None
-    assert {one.name for one in found.read_details(Inference).sets} == {"PS", "AS", "NS"}
+    measurement = unmask.audit(Answering(_answer_male_for_all), protocol="published", limit=40).measurements[0]
+    assert measurement.corpus == "nli-coal"
+    assert not measurement.tests
+    assert measurement.groups["NLI-CoAL"].interval is None
+    assert {part.name for part in measurement.read_details(Inference).sets} == {"PS", "AS", "NS"}
 
 
 @pytest.mark.parametrize("language", words.LANGUAGES)
@@ -561,18 +568,18 @@ def test_a_few_sentences_of_the_released_sets_have_every_set(
         drawn = rows.groupby(rows["set"] == "NS")["template"].nunique()
         assert set(rows["set"]) == {"PS", "AS", "NS"}
         assert drawn.to_dict() == {False: 2, True: 2}
-    whole = build(InferenceOptions(), Context(language, "nli-coal"))
-    assert len(rows) < len(whole)
-    assert len(build(InferenceOptions(limit=1000), Context(language, "nli-coal"))) == len(whole)
+    complete = build(InferenceOptions(), Context(language, "nli-coal"))
+    assert len(rows) < len(complete)
+    assert len(build(InferenceOptions(limit=1000), Context(language, "nli-coal"))) == len(complete)
 
 
 def test_caveats_follow_what_was_asked() -> None:
-    """Each case, and a caveat that it must have and one that it must not."""
-    gendered = _measured(lambda _, hypothesis: N if _somebody(hypothesis, GENDER) else E)
-    deaf = _measured(lambda *_: C)
-    plenty = unmask.audit(Answering(_stereotyped), limit=10).measurements[0]
-    blind = _measured(lambda *_: E)
-    codes = [{caveat.code for caveat in one.caveats} for one in (gendered, deaf, plenty, blind)]
+    """Each case has caveats that it must have and others that it must not have."""
+    gendered = _measure(lambda _, hypothesis: N if _find_person(hypothesis, GENDER) else E)
+    deaf = _measure(lambda *_: C)
+    plenty = unmask.audit(Answering(_answer_by_stereotype), limit=10).measurements[0]
+    blind = _measure(lambda *_: E)
+    codes = [{caveat.code for caveat in measurement.caveats} for measurement in (gendered, deaf, plenty, blind)]
     assert "few-sentences" in codes[0]
     assert "words-not-told-apart" not in codes[0]  # that a gender is left open is no sign of not seeing it
     assert "words-not-told-apart" in codes[3]

@@ -38,8 +38,8 @@ def sets(data: Path) -> dict[tuple[str, str], pd.DataFrame]:
 Sets = dict[tuple[str, str], pd.DataFrame]
 
 
-def _words(rows: pd.DataFrame, kind: str) -> list[str]:
-    return list(rows.loc[rows["occupation_type"] == kind, "occupation"].unique())
+def _words(rows: pd.DataFrame, occupation_type: str) -> list[str]:
+    return list(rows.loc[rows["occupation_type"] == occupation_type, "occupation"].unique())
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,11 @@ def _words(rows: pd.DataFrame, kind: str) -> list[str]:
 def test_the_released_sets_have_their_sizes(sets: Sets, language: str, neutral: int, templates: int, pair: str) -> None:
     rows = sets[language, "full"]
     assert tuple(rows.columns) == COLUMNS
-    assert [len(_words(rows, kind)) for kind in ("female", "male", "neutral")] == [13, 87, neutral]
+    assert [len(_words(rows, occupation_type)) for occupation_type in ("female", "male", "neutral")] == [
+        13,
+        87,
+        neutral,
+    ]
     assert rows["occupation"].nunique() == 100 + neutral, "no word is of two kinds"
     sizes = {key: 10 * (13 if key[1] == "female" else 87) for key in STEREOTYPED}
     sizes |= {("NS", "neutral", gender): 10 * neutral for gender in ("female", "male")}
@@ -60,9 +64,9 @@ def test_the_released_sets_have_their_sizes(sets: Sets, language: str, neutral: 
     assert set(rows["pair"]) == {pair}
     assert set(rows["corpus"]) == {"nli-coal"}
     assert not rows.duplicated(["premise", "hypothesis"]).any()
-    other = {"woman": "man", "女性": "男性", "女人": "男人"}[pair]
+    male_word = {"woman": "man", "女性": "男性", "女人": "男人"}[pair]
     for row in rows.to_dict("records"):
-        word = pair if row["gender"] == "female" else other
+        word = pair if row["gender"] == "female" else male_word
         assert row["template"].replace("{person}", row["occupation"]) == row["premise"]
         assert row["template"].replace("{person}", word) == row["hypothesis"]
 
@@ -70,13 +74,13 @@ def test_the_released_sets_have_their_sizes(sets: Sets, language: str, neutral: 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_word_has_ten_templates_of_a_list_one_further_on_than_the_word_before(sets: Sets, language: str) -> None:
     rows = sets[language, "full"]
-    for chosen in (["PS"], ["AS"], ["NS"]):
-        for gender in ("female", "male") if chosen == ["NS"] else (None,):
-            part = rows[rows["set"].isin(chosen) & ((rows["gender"] == gender) | (gender is None))]
-            of = [list(found) for _, found in part.groupby("occupation", sort=False)["template"]]
-            ordered = of[0] + [templates[-1] for templates in of[1:]]
-            assert len(set(ordered)) == len(ordered) == len(of) + 9
-            assert of == [ordered[at : at + 10] for at in range(len(of))]
+    for names in (["PS"], ["AS"], ["NS"]):
+        for gender in ("female", "male") if names == ["NS"] else (None,):
+            part = rows[rows["set"].isin(names) & ((rows["gender"] == gender) | (gender is None))]
+            template_lists = [list(column) for _, column in part.groupby("occupation", sort=False)["template"]]
+            ordered = template_lists[0] + [templates[-1] for templates in template_lists[1:]]
+            assert len(set(ordered)) == len(ordered) == len(template_lists) + 9
+            assert template_lists == [ordered[start : start + 10] for start in range(len(template_lists))]
 
 
 def test_sixteen_japanese_rows_name_the_wrong_person(sets: Sets, data: Path) -> None:
@@ -86,10 +90,10 @@ def test_sixteen_japanese_rows_name_the_wrong_person(sets: Sets, data: Path) -> 
     corrected = rows[rows["set"] == "NS"].reset_index(drop=True)
     wrong = corrected[corrected["occupation"] != pd.Series(tagged)]
     assert len(wrong) == 16
-    assert {tagged[at] for at in wrong.index} == {"野球選手"}
+    assert {tagged[index] for index in wrong.index} == {"野球選手"}
     assert wrong["template"].nunique() == 1
     assert set(wrong["occupation_type"]) == {"neutral"}
-    naive = {one.replace(word, "{person}") for one, word in zip(corrected["premise"], tagged, strict=True)}
+    naive = {premise.replace(word, "{person}") for premise, word in zip(corrected["premise"], tagged, strict=True)}
     assert len(naive | set(rows.loc[rows["set"] != "NS", "template"])) == 285, "as tagged, 8 templates too many"
 
 
@@ -106,15 +110,17 @@ def test_english_premises_have_an_article_more_often_than_not(sets: Sets) -> Non
 
 def test_the_kinds_follow_from_the_scores_of_the_professions(sets: Sets, data: Path) -> None:
     """Bolukbasi et al. (2016): not female or male by definition, but by stereotype."""
-    found = sets["en", "full"].groupby("occupation")["occupation_type"].first()
+    types = sets["en", "full"].groupby("occupation")["occupation_type"].first()
     scores = json.loads((data / "professions" / "professions.json").read_text(encoding="utf-8"))
-    kinds = {
+    expected_types = {
         word.replace("_", " "): "neutral" if abs(definition) >= 0.5 or abs(stereotype) <= 0.5 else
         "male" if stereotype > 0 else "female"
         for word, definition, stereotype in scores
     }  # fmt: skip
-    assert found.to_dict() == {word: kind for word, kind in kinds.items() if word in found.index}
-    assert (len(kinds), len(found)) == (320, 271)
+    assert types.to_dict() == {
+        word: occupation_type for word, occupation_type in expected_types.items() if word in types.index
+    }
+    assert (len(expected_types), len(types)) == (320, 271)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -122,8 +128,10 @@ def test_the_small_sets_are_part_of_the_large_ones(sets: Sets, language: str) ->
     full, small = sets[language, "full"], sets[language, "downsampled"]
     assert small.groupby("set").size().to_dict() == {"PS": 200, "AS": 200, "NS": 200}
     assert set(small.itertuples(index=False, name=None)) < set(full.itertuples(index=False, name=None))
-    for kind in ("female", "male"):
-        assert _words(small, kind) == _words(full, kind)[:10], "the first ten words in the order of the files"
+    for occupation_type in ("female", "male"):
+        assert _words(small, occupation_type) == _words(full, occupation_type)[:10], (
+            "the first ten words in the order of the files"
+        )
     assert len(_words(small, "neutral")) == 10
 
 
@@ -137,7 +145,7 @@ def test_the_words_of_the_small_english_set(sets: Sets) -> None:
         "neutral": "associate professor, bishop, cartoonist, detective, freelance writer, gardener, organist,"
         " professor emeritus, student, trooper",
     }
-    assert {kind: ", ".join(sorted(_words(small, kind))) for kind in words} == words
+    assert {occupation_type: ", ".join(sorted(_words(small, occupation_type))) for occupation_type in words} == words
 
 
 def _write(folder: Path, *, ns: str = "") -> None:
@@ -153,7 +161,7 @@ def test_released_sets_that_cannot_be_read(folder: Path) -> None:
     _write(folder / "own")
     assert list(released("en", folder / "own")["set"]) == ["PS", "AS", "NS"]
     broken = '{"sentence1": "a cook eats.", "sentence2": "a man drinks.", "occ_word": "cook", "occ_type": "neutral"}'
-    for line, said in (
+    for line, message in (
         ("{", "line 1 is not a pair of nli-coal"),
         ('{"sentence1": "a"}', "line 1 is not a pair of nli-coal .KeyError: 'sentence2'"),
         (broken, "'a man drinks.' is not 'a cook eats.' with a gender word"),
@@ -161,7 +169,7 @@ def test_released_sets_that_cannot_be_read(folder: Path) -> None:
         (broken.replace('"a cook eats."', "7"), "line 1 is not a pair"),
     ):
         _write(folder / "own", ns=line)
-        with pytest.raises(UnmaskError, match=said):
+        with pytest.raises(UnmaskError, match=message):
             released("en", folder / "own")
     with pytest.raises(UnmaskError, match=r"ja/1-prostereo_v1\.1\.json cannot be read .FileNotFoundError"):
         released("ja", folder / "own")

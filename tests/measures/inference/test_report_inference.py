@@ -1,4 +1,4 @@
-"""The report of inference: the numbers of the result, bars that add up, example pairs, nothing injected by a word."""
+"""The report of inference: the numbers of the result, bars that add up, example pairs, and no injected markup."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ PEOPLE = People(
 
 
 class Guesser:
-    """A classifier that takes people for men, and goes by stereotypes now and then."""
+    """A classifier that takes people for men, and sometimes follows stereotypes."""
 
     labels = ("entailment", "neutral", "contradiction")
 
@@ -92,43 +92,45 @@ class Guesser:
 
 def _occupations(**names: str) -> list[Occupation]:
     return [
-        Occupation(names.get(word, word), word, None, None, kind) for kind, words in WORDS.items() for word in words
+        Occupation(names.get(word, word), word, None, None, occupation_type)
+        for occupation_type, words in WORDS.items()
+        for word in words
     ]
 
 
-def _measured(
+def _measure(
     protocol: str = "sound",
     language: str = "en",
     occupations: list[Occupation] | None = None,
     people: People = PEOPLE,
     templates: Sequence[str] = TEMPLATES,
 ) -> tuple[Measurement, pd.DataFrame]:
-    """What an audit makes of these pairs, but for the correction of p-values."""
+    """The measurement of these pairs without correction of p-values, and its items."""
     rows = cross_pairs(language, "sentences", occupations or _occupations(), people, templates)
     scored = score_pairs(rows, Guesser(), (0, 1, 2), seed=1)
-    return _analysed(scored.items, protocol), scored.items
+    return _analyse_and_interpret(scored.items, protocol), scored.items
 
 
-def _analysed(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
-    found = analyse(items, Context(protocol=protocol))
-    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
-    inference = found.read_details(Inference).model_copy(update={"labels": "by the labels"})
+def _analyse_and_interpret(items: pd.DataFrame, protocol: str = "sound") -> Measurement:
+    measurement = analyse(items, Context(protocol=protocol))
+    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in measurement.tests.items()}
+    inference = measurement.read_details(Inference).model_copy(update={"labels": "by the labels"})
     update = {"tests": tests, "details": inference.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
-    return get_measure("inference").interpret(found.model_copy(update=update))
+    return get_measure("inference").interpret(measurement.model_copy(update=update))
 
 
 @pytest.fixture(scope="module")
-def measured() -> tuple[Measurement, pd.DataFrame]:
-    return _measured()
+def measurement_and_items() -> tuple[Measurement, pd.DataFrame]:
+    return _measure()
 
 
 @pytest.fixture(scope="module")
-def report(measured: tuple[Measurement, pd.DataFrame]) -> list[Block]:
-    return blocks(*measured)
+def report(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> list[Block]:
+    return blocks(*measurement_and_items)
 
 
 def _change(measurement: Measurement, test: str = "stereotype", **changes: Any) -> Measurement:
-    """The measurement with another test."""
+    """Change fields of a test."""
     tests = measurement.tests | {test: measurement.tests[test].model_copy(update=changes)}
     return measurement.model_copy(update={"tests": tests})
 
@@ -141,7 +143,7 @@ def _plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+def test_every_section_is_there(measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
     assert sections(report) == [
         "What the model answered",
         "Scores",
@@ -161,7 +163,7 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], repo
         assert fact in facts_shown, fact
     for fact in ("Gender words: woman, she.", "by the labels", "3.1e-07"):
         assert fact in facts_shown, fact
-    assert dict(facts(measured[0])) == {
+    assert dict(facts(measurement_and_items[0])) == {
         "items": "144",
         "noise floor": "3.1e-07",
         "occupations": "4 female, 4 male, 4 neutral",
@@ -172,9 +174,9 @@ def test_every_section_is_there(measured: tuple[Measurement, pd.DataFrame], repo
 
 
 def test_key_figures_are_the_numbers_of_the_result(
-    measured: tuple[Measurement, pd.DataFrame], report: list[Block]
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
 ) -> None:
-    measurement, figures = measured[0], key_figures(report)
+    measurement, figures = measurement_and_items[0], key_figures(report)
     for name in ("stereotype", "default"):
         test, figure = measurement.tests[name], figures[name.capitalize()]
         assert test.value
@@ -189,18 +191,20 @@ def test_key_figures_are_the_numbers_of_the_result(
     )
     assert figures["NLI-CoAL score"].verdict == f"by probability {number(weighted.value)}"
     parts = [groups[name].value or 0.0 for name in ("biased inference", "plain error")]
-    shown = " : ".join(f"{part:.0%}".replace("%", " %") for part in (*parts, 1 - sum(parts)))
+    expected = " : ".join(f"{part:.0%}".replace("%", " %") for part in (*parts, 1 - sum(parts)))
     answers = figures["Biased : plain error : left open"]
-    assert _plain(answers.value) == shown
+    assert _plain(answers.value) == expected
     assert [style for style, _ in answers.bar] == ["biased", "mistaken", "open"]
     assert sum(part for _, part in answers.bar) == pytest.approx(1000, abs=1)
     assert figures["Control pairs entailed"].verdict == "pairs are understood"
 
 
-def test_tables_have_the_numbers_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
-    measurement = measured[0]
+def test_tables_have_the_numbers_of_the_result(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
+    measurement = measurement_and_items[0]
     inference = measurement.read_details(Inference)
-    by_set, by_type = (find_table(report, f"Answers by {kind}") for kind in ("set", "stereotype"))
+    by_set, by_type = (find_table(report, f"Answers by {grouping}") for grouping in ("set", "stereotype"))
     for table, parts in ((by_set, inference.sets), (by_type, inference.by_type)):
         assert [row[0].text for row in table.rows] == [name_part(part)[0] for part in parts]
         for part, row in zip(parts, table.rows, strict=True):
@@ -268,21 +272,21 @@ def test_the_most_resolved_come_first_and_those_that_lean_most() -> None:
     ],
 )
 def test_size_and_certainty_are_two_things(
-    measured: tuple[Measurement, pd.DataFrame], changes: dict[str, Any], verdict: str
+    measurement_and_items: tuple[Measurement, pd.DataFrame], changes: dict[str, Any], verdict: str
 ) -> None:
-    assert _key_figures(_change(measured[0], **changes))["Stereotype"].verdict == verdict
+    assert _key_figures(_change(measurement_and_items[0], **changes))["Stereotype"].verdict == verdict
 
 
-def test_a_default_says_for_whom_people_are_taken(measured: tuple[Measurement, pd.DataFrame]) -> None:
+def test_a_default_says_for_whom_people_are_taken(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     for value, verdict in ((0.2, "people are taken for men"), (-0.2, "people are taken for women")):
-        measurement = _change(measured[0], "default", value=value, p_adjusted=0.01)
+        measurement = _change(measurement_and_items[0], "default", value=value, p_adjusted=0.01)
         assert _key_figures(measurement)["Default"].verdict == f"moderate, {verdict}"
 
 
-def _doubted(measurement: Measurement, why: str, control: float) -> Measurement:
+def _make_inconclusive(measurement: Measurement, reason: str, control: float) -> Measurement:
     shares = {"entailment": control, "neutral": 1 - control, "contradiction": 0.0}
     sets = [Distribution(name="control", labels={"set": "control"}, n=9, shares=shares)]
-    inference = measurement.read_details(Inference).model_copy(update={"inconclusive": why, "sets": sets})
+    inference = measurement.read_details(Inference).model_copy(update={"inconclusive": reason, "sets": sets})
     return get_measure("inference").interpret(measurement.model_copy(update={"details": inference.model_dump()}))
 
 
@@ -290,8 +294,8 @@ def _warnings(report: list[Block]) -> list[Text]:
     return [text for text in of_type(report, Text) if text.style == "warning"]
 
 
-def test_an_inconclusive_score_is_said_first(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    doubtful = _doubted(measured[0], "it errs in 40 of 100 pairs", 0.9)
+def test_an_inconclusive_score_is_said_first(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    doubtful = _make_inconclusive(measurement_and_items[0], "it errs in 40 of 100 pairs", 0.9)
     report = blocks(doubtful, None)
     assert report[0] in _warnings(report)
     assert [figure.title for figure in of_type(report, KeyFigure) if figure.verdict == "inconclusive"] == [
@@ -299,11 +303,11 @@ def test_an_inconclusive_score_is_said_first(measured: tuple[Measurement, pd.Dat
         "Biased : plain error : left open",
     ]
     assert "it errs in 40 of 100 pairs" in doubtful.headline_text
-    assert _warnings(blocks(measured[0], None)) == []
+    assert _warnings(blocks(measurement_and_items[0], None)) == []
 
 
-def test_a_model_that_fails_the_control_is_not_judged(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement = _doubted(measured[0], "it fails", 0.4)
+def test_a_model_that_fails_the_control_is_not_judged(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    measurement = _make_inconclusive(measurement_and_items[0], "it fails", 0.4)
     verdicts = {title: figure.verdict for title, figure in _key_figures(measurement).items()}
     assert verdicts.pop("Control pairs entailed") == "pairs are not understood"
     assert set(verdicts.values()) == {"inconclusive"}
@@ -312,7 +316,7 @@ def test_a_model_that_fails_the_control_is_not_judged(measured: tuple[Measuremen
 
 def test_published_has_neither_intervals_nor_tests_nor_a_control() -> None:
     people = People("the {occupation}", PEOPLE.pairs[:1], ())
-    measurement, items = _measured("published", people=people)
+    measurement, items = _measure("published", people=people)
     report = blocks(measurement, items)
     figures = key_figures(report)
     assert list(figures) == ["NLI-CoAL score", "Biased : plain error : left open"]
@@ -326,36 +330,38 @@ def test_published_has_neither_intervals_nor_tests_nor_a_control() -> None:
     assert "Holm" not in " ".join(lines(method([measurement])))
 
 
-def test_methods_fit_the_protocols(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    shown = method([measured[0]])
-    assert next(iter(of_type(shown, Text))).lines == ["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"]
-    assert "Holm" in " ".join(lines(shown))
-    assert "published protocol" not in " ".join(lines(shown))
-    assert "negligible below 0.02, small below 0.1, moderate below 0.3, and large" in " ".join(lines(shown))
+def test_methods_fit_the_protocols(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    method_blocks = method([measurement_and_items[0]])
+    assert next(iter(of_type(method_blocks, Text))).lines == ["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"]
+    assert "Holm" in " ".join(lines(method_blocks))
+    assert "published protocol" not in " ".join(lines(method_blocks))
+    assert "negligible below 0.02, small below 0.1, moderate below 0.3, and large" in " ".join(lines(method_blocks))
 
 
-def test_recorded_answers_may_lack_probabilities_and_sentences(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    answers = measured[1].drop(columns=["p_entailment", "p_neutral", "p_contradiction"])
-    measurement = _analysed(answers)
+def test_recorded_answers_may_lack_probabilities_and_sentences(
+    measurement_and_items: tuple[Measurement, pd.DataFrame],
+) -> None:
+    answers = measurement_and_items[1].drop(columns=["p_entailment", "p_neutral", "p_contradiction"])
+    measurement = _analyse_and_interpret(answers)
     report = blocks(measurement, answers)
     assert not [cell for table in of_type(report, Table) for row in table.rows for cell in row if "p̄" in cell.note]
     assert "From probabilities" not in [column.title for column in find_table(report, "All scores").columns]
     assert key_figures(report)["NLI-CoAL score"].verdict == "answers only"
-    shown = [example for kind in of_type(report, Examples) for example in kind.examples]
-    assert shown
-    assert not [example for example in shown if "p =" in example.note]
+    examples = [example for group in of_type(report, Examples) for example in group.examples]
+    assert examples
+    assert not [example for example in examples if "p =" in example.note]
     empty = answers.assign(premise="", hypothesis="", template="", pair="")
-    report = blocks(_analysed(empty), empty)
+    report = blocks(_analyse_and_interpret(empty), empty)
     assert of_type(report, Examples) == []
     assert "This result was stored without its sentences." in lines(report)
     assert "1 known sentence" in " ".join(lines(report))
     assert "Gender words" not in " ".join(lines(report))
 
 
-def test_answers_that_are_all_neutral_resolve_nothing(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    items = measured[1][measured[1]["gender"] != ""]
+def test_answers_that_are_all_neutral_resolve_nothing(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    items = measurement_and_items[1][measurement_and_items[1]["gender"] != ""]
     items = items.assign(p_entailment=0.1, p_neutral=0.8, p_contradiction=0.1, prediction="neutral")
-    report = blocks(_analysed(items), items)
+    report = blocks(_analyse_and_interpret(items), items)
     assert "No occupation is ever resolved to a gender: all answers are neutral." in lines(report)
     answers = key_figures(report)["Biased : plain error : left open"]
     assert (_plain(answers.value), answers.verdict) == ("0 % : 0 % : 100 %", "no plain error")
@@ -367,11 +373,11 @@ def test_sentences_have_their_language_and_highlight_persons() -> None:
     people = People("{occupation}", (GenderPair("woman", "女性", "男性"),), ("人",))
     names = {"nurse": "看護師", "pilot": "操縦士"}
     templates = ("{person}が本を読む。", "庭で{person}が歌う。")
-    report = blocks(*_measured("sound", "ja", _occupations(**names), people, templates))
+    report = blocks(*_measure("sound", "ja", _occupations(**names), people, templates))
     examples = of_type(report, Examples)
-    assert {kind.language for kind in examples} == {"ja"}
+    assert {group.language for group in examples} == {"ja"}
     sentences = [
-        run for kind in examples for example in kind.examples for sentence in example.sentences for run in sentence
+        run for group in examples for example in group.examples for sentence in example.sentences for run in sentence
     ]
     assert ("看護師", "attribute") in sentences
     assert {run for run in sentences if run[1] in ("female", "male")} == {("女性", "female"), ("男性", "male")}
@@ -415,7 +421,7 @@ def test_examples_are_the_surest_and_of_different_occupations() -> None:
     items = items.assign(**{f"p_{label}": items["p"] for label in ("entailment", "neutral", "contradiction")})
 
     def notes(items: pd.DataFrame) -> list[list[str]]:
-        return [[example.note for example in kind.examples] for kind in collect_examples(items, "en")]
+        return [[example.note for example in group.examples] for group in collect_examples(items, "en")]
 
     assert notes(items) == [
         [
@@ -429,37 +435,37 @@ def test_examples_are_the_surest_and_of_different_occupations() -> None:
         ],
         ["neutral, p = 0.40 · NS · poet: female stereotype"],
     ]
-    counts = [kind.title.rpartition("(")[2] for kind in collect_examples(items, "en")]
+    counts = [group.title.rpartition("(")[2] for group in collect_examples(items, "en")]
     assert counts == ["4 pairs)", "1 pair)", "2 pairs)", "1 pair)"]
-    same = notes(items.assign(template="a"))[0]
-    assert [note.split(" · ")[0] for note in same] == ["entailment, p = 0.95", "entailment, p = 0.94"]
+    same_template = notes(items.assign(template="a"))[0]
+    assert [note.split(" · ")[0] for note in same_template] == ["entailment, p = 0.95", "entailment, p = 0.94"]
     assert notes(items[:0]) == [[], [], [], []]
 
 
-def test_only_pairs_of_the_measurement_are_shown(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement, items = measured
-    other = items.assign(corpus="custom", premise="A stranger.", p_entailment=1.0)
-    both = select_items(measurement, pd.concat([items, other]))
-    assert both is not None
-    assert len(both) == len(items)
-    assert select_items(measurement, other) is None
+def test_only_pairs_of_the_measurement_are_shown(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    measurement, items = measurement_and_items
+    custom_items = items.assign(corpus="custom", premise="A stranger.", p_entailment=1.0)
+    selected = select_items(measurement, pd.concat([items, custom_items]))
+    assert selected is not None
+    assert len(selected) == len(items)
+    assert select_items(measurement, custom_items) is None
     assert of_type(blocks(measurement, items.drop(columns="premise")), Examples) == []
 
 
-def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:
+def test_a_result_without_numbers_has_dashes(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     nothing: dict[str, Any] = dict.fromkeys(("value", "interval", "statistic", "df", "p_value", "p_adjusted"))
-    inference = measured[0].read_details(Inference)
+    inference = measurement_and_items[0].read_details(Inference)
     inference = inference.model_copy(update={"sets": [], "by_type": [], "by_pair": [], "occupations": []})
     update = {
-        "tests": {name: test.model_copy(update=nothing) for name, test in measured[0].tests.items()},
+        "tests": {name: test.model_copy(update=nothing) for name, test in measurement_and_items[0].tests.items()},
         "groups": {
             name: group.model_copy(update={"value": None, "interval": None})
-            for name, group in measured[0].groups.items()
+            for name, group in measurement_and_items[0].groups.items()
         },
         "details": inference.model_dump(),
         "noise_floor": None,
     }
-    report = blocks(measured[0].model_copy(update=update), None)
+    report = blocks(measurement_and_items[0].model_copy(update=update), None)
     assert of_type(report, KeyFigure) == []
     assert of_type(report, Figure) == []
     scores = table_rows(find_table(report, "All scores"))
@@ -472,7 +478,7 @@ def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.Dat
 def test_hostile_words_are_escaped_everywhere() -> None:
     people = People("{occupation}", (GenderPair(EVIL, EVIL + "f", EVIL + "m"),) * 2, (EVIL,))
     occupations = _occupations(nurse=EVIL)
-    measurement, items = _measured(occupations=occupations, people=people, templates=(EVIL + "{person}", "{person}"))
+    measurement, items = _measure(occupations=occupations, people=people, templates=(EVIL + "{person}", "{person}"))
     inference = measurement.read_details(Inference)
     parts = [part.model_copy(update={"name": EVIL, "labels": {"set": EVIL}}) for part in inference.sets]
     by_pair = [pair.model_copy(update={"name": EVIL}) for pair in inference.by_pair * 2]
@@ -489,22 +495,22 @@ def test_hostile_words_are_escaped_everywhere() -> None:
     assert EVIL[:8] in terminal_text(hostile)
 
 
-def test_the_terminal_shows_answers_tests_and_scores(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement = measured[0]
+def test_the_terminal_shows_answers_tests_and_scores(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    measurement = measurement_and_items[0]
     text = terminal_text(measurement)
     assert max(map(len, text.splitlines())) <= 80
-    shown = " ".join(_plain(text).split())
+    words = " ".join(_plain(text).split())
     inference = measurement.read_details(Inference)
     shares = inference.sets[0].shares.values()
-    assert f"Pro-stereotypical 32 {' '.join(f'{100 * share:.1f} %' for share in shares)}" in shown
+    assert f"Pro-stereotypical 32 {' '.join(f'{100 * share:.1f} %' for share in shares)}" in words
     most = select_most_resolved(inference.occupations)[0]
-    assert f"Most often resolved to a gender: {most.occupation} {100 * most.resolved:.0f} %" in shown
-    assert "by up to 3.1e-07" in shown
+    assert f"Most often resolved to a gender: {most.occupation} {100 * most.resolved:.0f} %" in words
+    assert "by up to 3.1e-07" in words
 
 
 @needs_chromium
-def test_a_browser_shows_it(measured: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
-    page = render_page(*measured)
+def test_a_browser_shows_it(measurement_and_items: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
+    page = render_page(*measurement_and_items)
     assert_plots_are_described(page, 4)
     assert_a_browser_shows(page, tmp_path / "report.html")
     assert_accessible(tmp_path / "report.html")

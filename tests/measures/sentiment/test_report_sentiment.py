@@ -1,4 +1,4 @@
-"""The report of sentiment: the numbers of the result, the words that differ, and nothing injected by a text."""
+"""The report of sentiment: the numbers of the result, the words that differ, and no injected markup."""
 
 from __future__ import annotations
 
@@ -76,43 +76,44 @@ class WordCounter:
 
 
 def _texts() -> list[TextExample]:
-    made = [f"I saw it twice: {' '.join(parts)}." for parts in product(PEOPLE, DEEDS, FILMS, ENDS)][::2]
-    quiet = [f"Scene {at} of this film is too long." for at in range(20)]
+    gendered = [f"I saw it twice: {' '.join(parts)}." for parts in product(PEOPLE, DEEDS, FILMS, ENDS)][::2]
+    quiet = [f"Scene {index} of this film is too long." for index in range(20)]
     return [
-        TextExample(text, label=("positive", "negative")[at % 2], id=str(at)) for at, text in enumerate(made + quiet)
+        TextExample(text, label=("positive", "negative")[index % 2], id=str(index))
+        for index, text in enumerate(gendered + quiet)
     ]
 
 
-def _measured(terms: str = "all", protocol: str = "sound") -> tuple[Measurement, pd.DataFrame]:
-    """What an audit makes of these texts, but for the correction of p-values."""
+def _measure(terms: str = "all", protocol: str = "sound") -> tuple[Measurement, pd.DataFrame]:
+    """The measurement of these texts without correction of p-values, and its items."""
     pairs = rewrite_both_ways(_texts(), *(rewriter(to, terms=terms, quick=True) for to in ("female", "male")))
     scored = score_pairs(pairs, Rater(WordCounter(), None), seed=1)
     items = scored.items.assign(language="en", corpus="reviews", terms=terms)
-    found = analyse(items, Context(protocol=protocol, seed=1))
-    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in found.tests.items()}
-    read = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
-    ratings = found.read_details(Ratings).model_copy(update=read)
+    measurement = analyse(items, Context(protocol=protocol, seed=1))
+    tests = {name: test.model_copy(update={"p_adjusted": test.p_value}) for name, test in measurement.tests.items()}
+    reading = {"duplicates": 3, "long_texts": "head", "most_tokens": 512, "cut": 41, "outside": 7, "partly_outside": 19}
+    ratings = measurement.read_details(Ratings).model_copy(update=reading)
     return get_measure("sentiment").interpret(
-        found.model_copy(
+        measurement.model_copy(
             update={"tests": tests, "details": ratings.model_dump(), "noise_floor": 3.1e-7, "data_hash": "d47a"}
         )
     ), items
 
 
 @pytest.fixture(scope="module")
-def measured() -> tuple[Measurement, pd.DataFrame]:
-    return _measured()
+def measurement_and_items() -> tuple[Measurement, pd.DataFrame]:
+    return _measure()
 
 
-def _with(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
-    """The measurement with other ratings, and another test of the bias."""
+def _update(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
+    """Change fields of the ratings and of the test of the bias."""
     tests = measurement.tests | {"bias": measurement.tests["bias"].model_copy(update=test)}
     details = measurement.read_details(Ratings).model_copy(update=ratings or {})
     return measurement.model_copy(update={"details": details.model_dump(), "tests": tests})
 
 
 def _key_figures(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> dict[str, KeyFigure]:
-    return key_figures(blocks(_with(measurement, ratings, **test), None))
+    return key_figures(blocks(_update(measurement, ratings, **test), None))
 
 
 def _plain(text: str) -> str:
@@ -120,8 +121,8 @@ def _plain(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def report(measured: tuple[Measurement, pd.DataFrame]) -> list[Block]:
-    return blocks(*measured)
+def report(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> list[Block]:
+    return blocks(*measurement_and_items)
 
 
 def test_sections_are_in_order(report: list[Block]) -> None:
@@ -137,8 +138,10 @@ def test_sections_are_in_order(report: list[Block]) -> None:
 # Key figures
 
 
-def test_key_figures_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
-    measurement, _ = measured
+def test_key_figures_are_those_of_the_result(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
+    measurement, _ = measurement_and_items
     test, ratings = measurement.tests["bias"], measurement.read_details(Ratings)
     absolute = measurement.groups["absolute bias, changed texts"]
     figures = key_figures(report)
@@ -170,55 +173,61 @@ def test_key_figures_are_those_of_the_result(measured: tuple[Measurement, pd.Dat
     ],
 )
 def test_size_and_certainty_are_kept_apart(
-    measured: tuple[Measurement, pd.DataFrame], test: dict[str, Any], verdict: str, direction: str
+    measurement_and_items: tuple[Measurement, pd.DataFrame], test: dict[str, Any], verdict: str, direction: str
 ) -> None:
-    figures = _key_figures(measured[0], **test)
+    figures = _key_figures(measurement_and_items[0], **test)
     assert figures["Total bias"].verdict == verdict
     assert figures["Direction, female : male"].verdict == direction
 
 
-def test_a_clear_bias_is_explained_as_a_share_of_the_scale(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    figure = _key_figures(measured[0], value=-0.4, p_adjusted=0.001)["Total bias"]
+def test_a_clear_bias_is_explained_as_a_share_of_the_scale(
+    measurement_and_items: tuple[Measurement, pd.DataFrame],
+) -> None:
+    figure = _key_figures(measurement_and_items[0], value=-0.4, p_adjusted=0.001)["Total bias"]
     assert figure.explanation.endswith("Here the female versions are rated higher, by 40.00 % of the scale.")
-    figure = _key_figures(measured[0], value=-0.4, p_adjusted=0.3)["Total bias"]
+    figure = _key_figures(measurement_and_items[0], value=-0.4, p_adjusted=0.3)["Total bias"]
     assert figure.explanation.endswith("may be chance.")
 
 
-def test_ratings_on_another_scale_need_fewer_digits(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    figures = _key_figures(measured[0], {"scale": 250.0, "flips": None}, value=1.23456, p_adjusted=0.001)
+def test_ratings_on_another_scale_need_fewer_digits(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    figures = _key_figures(measurement_and_items[0], {"scale": 250.0, "flips": None}, value=1.23456, p_adjusted=0.001)
     assert figures["Total bias"].value == "+1.23"
     assert "by 0.49 % of the scale" in figures["Total bias"].explanation
     assert "Labels that flip" not in figures
 
 
 def test_published_has_no_intervals_and_its_own_groups() -> None:
-    measurement, items = _measured(protocol="published")
+    measurement, items = _measure(protocol="published")
     report = blocks(measurement, items)
     total = key_figures(report)["Total bias"]
     assert total.certainty == "no interval, p < 0.001"
     assert "over the texts whose ratings differ" in total.explanation
     assert "Total bias, non-zero texts" in table_rows(find_table(report, "Mean differences"))
     assert "By label and over words" not in sections(report)
-    said = " ".join(lines(method([measurement])))
-    assert ("times 64" in said, "Holm" in said) == (True, False)
+    text = " ".join(lines(method([measurement])))
+    assert ("times 64" in text, "Holm" in text) == (True, False)
 
 
 # Tables, figures and texts
 
 
-def test_means_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+def test_means_are_those_of_the_result(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
     rows = table_rows(find_table(report, "Mean differences"))
-    for name, group in measured[0].groups.items():
-        shown = f"{signed(group.value, 4)} {interval(group.interval, 4)}"
-        assert rows[name.capitalize()] == [str(group.n), shown, number(group.sd, 4)]
+    for name, group in measurement_and_items[0].groups.items():
+        expected = f"{signed(group.value, 4)} {interval(group.interval, 4)}"
+        assert rows[name.capitalize()] == [str(group.n), expected, number(group.sd, 4)]
 
 
-def test_tests_are_shown_with_all_digits(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+def test_tests_are_shown_with_all_digits(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
     table = find_table(report, "By label and over words")
     assert table.terminal
     rows = table_rows(table)
     assert list(rows) == ["Bias", "Bias, negative texts", "Bias, positive texts", "Bias over words"]
-    test = measured[0].tests["bias"]
+    test = measurement_and_items[0].tests["bias"]
     size, bias, _, _, p, effect = rows["Bias"]
     assert (size, bias, p) == (str(test.n), f"{signed(test.value, 4)} {interval(test.interval, 4)}", "< 0.001")
     assert effect.startswith(f"{number(test.effect_size)} {interval(test.effect_size_interval)}")
@@ -231,7 +240,9 @@ def test_figures_are_drawn(report: list[Block]) -> None:
     assert all(figure.description for figure in figures)
 
 
-def test_a_text_shows_both_versions(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+def test_a_text_shows_both_versions(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
+) -> None:
     female, male = of_type(report, Examples)
     assert (len(female.examples), len(male.examples)) == (5, 5)
     assert female.language == "en"
@@ -242,29 +253,29 @@ def test_a_text_shows_both_versions(measured: tuple[Measurement, pd.DataFrame], 
         if (first[1], slash, last[1]) == ("female", ("/", ""), "male")
     }
     assert {("she", "he"), ("her", "his")} & pairs
-    items = measured[1]
+    items = measurement_and_items[1]
     most = items.to_dict("records")[int(items["bias"].to_numpy().argmax())]
     assert male.examples[0].values == [f"+{number(most['bias'], 4)}"]
     assert male.examples[0].note.startswith(f"female {number(most['p_female'], 4)} · male {number(most['p_male'], 4)}")
     assert male.examples[0].note.endswith(f"text {most['id']}")
 
 
-def test_only_texts_of_the_measurement_are_shown(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    measurement, items = measured
-    other = items.assign(terms="pronouns", bias=0.9, text="A stranger.", female_changes="[]", male_changes="[]")
+def test_only_texts_of_the_measurement_are_shown(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    measurement, items = measurement_and_items
+    other_items = items.assign(terms="pronouns", bias=0.9, text="A stranger.", female_changes="[]", male_changes="[]")
     runs = [
         run
-        for examples in of_type(blocks(measurement, pd.concat([items, other])), Examples)
+        for examples in of_type(blocks(measurement, pd.concat([items, other_items])), Examples)
         for example in examples.examples
         for run in example.sentences[0]
     ]
     assert "stranger" not in "".join(text for text, _ in runs)
-    assert of_type(blocks(measurement, other), Examples) == []
+    assert of_type(blocks(measurement, other_items), Examples) == []
 
 
-def test_recorded_items_may_lack_texts_and_terms(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    items = measured[1][["id", "language", "corpus", "terms", "changed", "p_female", "p_male", "bias"]]
-    report = blocks(_with(measured[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
+def test_recorded_items_may_lack_texts_and_terms(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    items = measurement_and_items[1][["id", "language", "corpus", "terms", "changed", "p_female", "p_male", "bias"]]
+    report = blocks(_update(measurement_and_items[0], {"by_pair": [], "by_term": [], "by_length": []}), items)
     assert [figure.title for figure in of_type(report, Figure)] == ["", "By label"]
     assert [line for line in lines(report) if "not stored" in line] != []
     _, male = of_type(report, Examples)
@@ -272,28 +283,33 @@ def test_recorded_items_may_lack_texts_and_terms(measured: tuple[Measurement, pd
     assert male.examples[0].note.endswith(f"text {items['id'].iloc[int(items['bias'].to_numpy().argmax())]}")
 
 
-def test_how_the_texts_were_read(measured: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
-    said = " ".join(lines(report[-1:]))
-    ratings = measured[0].read_details(Ratings)
+def test_how_the_texts_were_read(measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]) -> None:
+    text = " ".join(lines(report[-1:]))
+    ratings = measurement_and_items[0].read_details(Ratings)
     numbers = (f"{ratings.changed} of {ratings.texts} texts", "3 duplicates", "512 tokens", "(head)", "41 of the texts")
     for part in (*numbers, "in 7 no term", "in 19 only some", "3.1e-07", number(ratings.detectable, 4), "p(positive)"):
-        assert part in said, part
+        assert part in text, part
 
 
-def test_facts_are_those_of_the_result(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    rows = dict(facts(measured[0]))
+def test_facts_are_those_of_the_result(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    rows = dict(facts(measurement_and_items[0]))
     assert rows["rating"] == "p(positive)"
     assert (rows["duplicates, counted once"], rows["most tokens"]) == ("3", "512")
     assert rows["noise floor"] == "3.1e-07"
 
 
-def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.DataFrame]) -> None:
+def test_a_result_without_numbers_has_dashes(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     nothing: dict[str, Any] = {"value": None, "interval": None, "p_value": None, "p_adjusted": None}
     counts = dict.fromkeys(("changed", "below", "equal", "above", "flips"), 0)
     parts: dict[str, Any] = {name: [] for name in ("by_pair", "by_term", "by_length", "by_label")}
     unknown = {"detectable": None, "cut": None, "long_texts": ""}
-    empty = _with(
-        measured[0], counts | parts | unknown, **nothing, statistic=None, effect_size=None, effect_size_interval=None
+    empty = _update(
+        measurement_and_items[0],
+        counts | parts | unknown,
+        **nothing,
+        statistic=None,
+        effect_size=None,
+        effect_size_interval=None,
     )
     groups = {
         name: group.model_copy(update={"n": 0, "value": None, "sd": None, "interval": None})
@@ -313,11 +329,11 @@ def test_a_result_without_numbers_has_dashes(measured: tuple[Measurement, pd.Dat
 # The page
 
 
-def test_two_measures_have_their_own_methods(measured: tuple[Measurement, pd.DataFrame]) -> None:
-    pronouns, more = _measured("pronouns")
-    measurement, items = measured
+def test_two_measures_have_their_own_methods(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    pronouns, pronoun_items = _measure("pronouns")
+    measurement, items = measurement_and_items
     audit = sample_audit(sound_measurement(), measurement, pronouns)
-    page = render_audit_page(audit, sample_items() | {"sentiment": pd.concat([items, more])})
+    page = render_audit_page(audit, sample_items() | {"sentiment": pd.concat([items, pronoun_items])})
     text = seen(page)
     method = text[text.index("Method Association") : text.index("Provenance Model")]
     assert method.index("ln p(person word") < method.index("Sentiment bias = rating")
@@ -329,11 +345,11 @@ def test_two_measures_have_their_own_methods(measured: tuple[Measurement, pd.Dat
     assert len(ids) == len(set(ids))
 
 
-def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.DataFrame]) -> None:
+def test_hostile_text_is_escaped_everywhere(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     parts = [Part(name=EVIL, n=5, bias=0.1, interval=(0.0, 0.2))]
     words = dict.fromkeys(("terms", "rating", "long_texts"), EVIL)
     everywhere = dict.fromkeys(("by_pair", "by_term", "by_length", "by_label"), parts)
-    hostile = _with(measured[0], words | everywhere, question=EVIL)
+    hostile = _update(measurement_and_items[0], words | everywhere, question=EVIL)
     tests = hostile.tests | {f"bias, {EVIL} texts": hostile.tests["bias"]}
     caveats = [Caveat(code=f'"{EVIL}', text=EVIL)]
     update = {
@@ -345,10 +361,10 @@ def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.Data
         "caveats": caveats,
     }
     text = f"{EVIL} he {EVIL}"
-    place = [len(EVIL) + 1, len(EVIL) + 3]
-    items = measured[1].assign(
+    span = [len(EVIL) + 1, len(EVIL) + 3]
+    items = measurement_and_items[1].assign(
         language='"><b>', corpus=EVIL, terms=EVIL, id=EVIL, label=EVIL, text=text, changed=True,
-        female_changes=json.dumps([[*place, EVIL]]), male_changes="[]", choice_female=EVIL, choice_male="x",
+        female_changes=json.dumps([[*span, EVIL]]), male_changes="[]", choice_female=EVIL, choice_male="x",
     )  # fmt: skip
     page = render_audit_page(sample_audit(hostile.model_copy(update=update)), {"sentiment": items})
     assert_loads_nothing(page)
@@ -359,8 +375,8 @@ def test_hostile_text_is_escaped_everywhere(measured: tuple[Measurement, pd.Data
 
 # Where versions differ
 
-PLACES = [
-    # text, female changes, male changes, what is shown
+DIFFERENCES = [
+    # text, female changes, male changes, parts that are shown
     ("he left", [(0, 2, "she")], [], ["she/he", " left"]),
     ("she left", [], [(0, 3, "he")], ["she/he", " left"]),
     ("an actor", [(3, 8, "actress")], [], ["an ", "actress/actor"]),
@@ -374,12 +390,12 @@ PLACES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "female", "male", "shown"), PLACES)
-def test_where_versions_differ(text: str, female: list[Edit], male: list[Edit], shown: list[str]) -> None:
+@pytest.mark.parametrize(("text", "female", "male", "parts"), DIFFERENCES)
+def test_where_versions_differ(text: str, female: list[Edit], male: list[Edit], parts: list[str]) -> None:
     runs, hidden = highlight_differences(text, find_differences(text, female, male))
-    assert "".join(part for part, _ in runs) == "".join(shown)
+    assert "".join(part for part, _ in runs) == "".join(parts)
     styles = [style for part, style in runs if part != "/"]
-    assert styles == [style for part in shown for style in (("female", "male") if "/" in part else ("",))]
+    assert styles == [style for part in parts for style in (("female", "male") if "/" in part else ("",))]
     assert hidden == 0
 
 
@@ -387,12 +403,12 @@ def test_where_versions_differ(text: str, female: list[Edit], male: list[Edit], 
 def _versions(draw: st.DrawFn) -> tuple[str, list[Edit], list[Edit]]:
     text = draw(st.text("ab ", max_size=30))
     cuts = st.lists(st.integers(0, len(text)), max_size=8, unique=True).map(sorted)
-    both = []
+    versions = []
     for _ in range(2):
         marks = draw(cuts)
         spans = list(zip(marks[::2], marks[1::2], strict=False))
-        both.append([(low, high, draw(st.text("xy", max_size=3))) for low, high in spans])
-    return text, both[0], both[1]
+        versions.append([(low, high, draw(st.text("xy", max_size=3))) for low, high in spans])
+    return text, versions[0], versions[1]
 
 
 @given(_versions())
@@ -400,11 +416,11 @@ def test_the_runs_are_both_versions(case: tuple[str, list[Edit], list[Edit]]) ->
     text, *versions = case
     runs, _ = highlight_differences(text, find_differences(text, *versions))
     for name, version in zip(("female", "male"), versions, strict=True):
-        whole = text
+        expected = text
         for start, end, after in reversed(version):
-            whole = whole[:start] + after + whole[end:]
-        shown = "".join(part for part, style in runs if style in ("", name) and part not in ("/", "∅"))
-        assert shown.replace(" ", "") == whole.replace(" ", "")
+            expected = expected[:start] + after + expected[end:]
+        visible = "".join(part for part, style in runs if style in ("", name) and part not in ("/", "∅"))
+        assert visible.replace(" ", "") == expected.replace(" ", "")
 
 
 def test_long_texts_are_shortened_around_their_changes() -> None:
@@ -416,13 +432,13 @@ def test_long_texts_are_shortened_around_their_changes() -> None:
     ]
     runs, hidden = highlight_differences(text, find_differences(text, female, []))
     assert [run for run in runs if run[1]] == [("she", "female"), ("he", "male"), ("her", "female"), ("his", "male")]
-    shown = "".join(part for part, _ in runs)
-    assert 200 < len(shown) <= MOST_CHARACTERS + 10
-    assert shown.startswith("… word")
-    assert shown.endswith("word …")
-    assert shown.count("…") == 3
-    assert "<br" not in shown
-    assert set(re.findall(r"\w+", shown)) == {"word", "she", "he", "her", "his"}
+    visible = "".join(part for part, _ in runs)
+    assert 200 < len(visible) <= MOST_CHARACTERS + 10
+    assert visible.startswith("… word")
+    assert visible.endswith("word …")
+    assert visible.count("…") == 3
+    assert "<br" not in visible
+    assert set(re.findall(r"\w+", visible)) == {"word", "she", "he", "her", "his"}
     assert hidden == 0
 
 
@@ -430,9 +446,9 @@ def test_of_many_changes_the_first_are_shown() -> None:
     text = "Then he " * 200
     female = [(match.start(), match.end(), "she") for match in re.finditer("he ", text)]
     runs, hidden = highlight_differences(text, find_differences(text, female, []))
-    shown = sum(style == "female" for _, style in runs)
-    assert 5 < shown < 100
-    assert shown + hidden == len(female)
+    count = sum(style == "female" for _, style in runs)
+    assert 5 < count < 100
+    assert count + hidden == len(female)
     assert sum(len(part) for part, _ in runs) <= MOST_CHARACTERS + 10
 
 
@@ -452,13 +468,13 @@ def test_a_long_text_without_changes_shows_its_beginning() -> None:
 
 
 @pytest.mark.parametrize(
-    "written", [None, float("nan"), "", "{}x", "[1]", "[[0, 99, 'x']]", "[[0, 99, \"x\"]]", "[[0,3,\"a\"],[1,2,\"b\"]]"]
+    "stored", [None, float("nan"), "", "{}x", "[1]", "[[0, 99, 'x']]", "[[0, 99, \"x\"]]", "[[0,3,\"a\"],[1,2,\"b\"]]"]
 )  # fmt: skip
-def test_changes_that_cannot_be_read_count_as_none(written: Any) -> None:
-    assert parse_edits(written, 5) == []
+def test_changes_that_cannot_be_read_count_as_none(stored: Any) -> None:
+    assert parse_edits(stored, 5) == []
 
 
-def test_the_histogram_counts_every_text_once(measured: tuple[Measurement, pd.DataFrame]) -> None:
+def test_the_histogram_counts_every_text_once(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     values = np.concatenate([np.linspace(-0.01, -0.001, 50), np.linspace(0.001, 0.03, 149), [0.9], np.zeros(7)])
     limit = find_axis_limit(values)
     assert limit == pytest.approx(0.03)
@@ -469,7 +485,7 @@ def test_the_histogram_counts_every_text_once(measured: tuple[Measurement, pd.Da
     assert all(low * high >= 0 for low, high, _ in bins)
     assert sorted(-high for low, high, _ in bins if low < 0) == sorted(low for low, high, _ in bins if high > 0)
     items = pd.DataFrame({"bias": values})
-    caption = of_type(blocks(_with(measured[0], {"by_pair": []}), items), Figure)[0].caption
+    caption = of_type(blocks(_update(measurement_and_items[0], {"by_pair": []}), items), Figure)[0].caption
     assert " 7 without any difference" in caption
     assert " 1 is beyond ±0.0300" in caption
 
@@ -490,10 +506,12 @@ def test_few_or_odd_differences_are_drawn(values: list[float]) -> None:
 
 
 def test_the_terms_of_most_texts_are_drawn_in_order_of_bias() -> None:
-    parts = [Part(name=f"t{at}", n=at, bias=(-1.0) ** at * at) for at in range(60)] + [Part(name="x", n=99, bias=None)]
-    chosen = select_frequent(parts)
-    assert [part.n for part in chosen] == [*range(58, 35, -2), *range(37, 60, 2)]
-    assert re.findall(r">(t\d+)</text>", draw_parts(chosen, chosen, 4)) == [part.name for part in chosen]
+    parts = [Part(name=f"t{index}", n=index, bias=(-1.0) ** index * index) for index in range(60)] + [
+        Part(name="x", n=99, bias=None)
+    ]
+    frequent = select_frequent(parts)
+    assert [part.n for part in frequent] == [*range(58, 35, -2), *range(37, 60, 2)]
+    assert re.findall(r">(t\d+)</text>", draw_parts(frequent, frequent, 4)) == [part.name for part in frequent]
     assert draw_parts(parts[-1:], [], 4) == ""
 
 
@@ -506,8 +524,8 @@ def test_filled_points_are_those_whose_interval_leaves_zero_out() -> None:
 
 @pytest.mark.browser
 @needs_chromium
-def test_a_browser_shows_the_page(measured: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
-    measurement, items = measured
+def test_a_browser_shows_the_page(measurement_and_items: tuple[Measurement, pd.DataFrame], tmp_path: Path) -> None:
+    measurement, items = measurement_and_items
     long = items.assign(text=items["text"] + "x" * 300, female_changes=json.dumps([[0, 1, "y" * 300]]))
     page = render_audit_page(
         sample_audit(measurement, sound_measurement(), name=EVIL + "x" * 300), sample_items() | {"sentiment": long}

@@ -1,4 +1,4 @@
-"""The sentiment measure against answers known beforehand: planted classifiers, texts made for it, a naive reference."""
+"""The sentiment measure against known answers: planted classifiers, constructed texts, a naive reference."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ CHANGED = np.array([0.1, 0.3, -0.05, -0.15, 0.0])
 
 
 class Planted:
-    """Starts from 0.5 and counts male words as `ROWS` says; keeps what it is asked."""
+    """Starts from 0.5 and counts male words as `ROWS` says; records the texts that it rates."""
 
     labels: Sequence[str] = ("negative", "positive")
 
     def __init__(self, labels: Sequence[str] = labels) -> None:
         self.labels = labels
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
 
     def ratings(self, texts: Sequence[Any]) -> Any:
-        self.asked.append([str(text) for text in texts])
+        self.batches.append([str(text) for text in texts])
         weights = [0.1 if "war" in text else -0.05 if "love" in text else 0.0 for text in texts]
         return np.array([0.5 + w * len(MALE.findall(text)) for w, text in zip(weights, texts, strict=True)])
 
@@ -64,7 +64,7 @@ class Planted:
 
 
 class Number:
-    """The same as a regression, on a scale of its own."""
+    """The same model as a regression, with its own scale."""
 
     def __init__(self, factor: float) -> None:
         self.factor, self.inner = factor, Planted()
@@ -74,7 +74,7 @@ class Number:
 
 
 class Coin:
-    """A rating drawn for each text, whatever it says: the labels depend on nothing."""
+    """Rates each text at random, whatever it says: the labels depend on nothing."""
 
     labels = ("negative", "positive")
 
@@ -82,8 +82,8 @@ class Coin:
         self.seed, self.blind = seed, blind
 
     def probabilities(self, texts: Sequence[Any]) -> Any:
-        seen = [str(len(text.split())) if self.blind else text for text in texts]
-        high = np.array([np.random.default_rng([self.seed, *text.encode()]).random() for text in seen])
+        contents = [str(len(text.split())) if self.blind else text for text in texts]
+        high = np.array([np.random.default_rng([self.seed, *text.encode()]).random() for text in contents])
         return np.column_stack([1 - high, high])
 
 
@@ -100,23 +100,23 @@ def file(tmp_path: Path) -> Path:
 def lists(tmp_path: Path) -> Path:
     """Term maps in the form of the released ones, with the words of the rows."""
     to_female = {"he": "she", "his": "her", "brother": "sister", "father": "mother"}
-    for kind in ("prons", "weat", "terms"):
-        (tmp_path / f"{kind}_m2f.json").write_text(json.dumps(to_female))
-        (tmp_path / f"{kind}_f2m.json").write_text(json.dumps({female: male for male, female in to_female.items()}))
+    for name in ("prons", "weat", "terms"):
+        (tmp_path / f"{name}_m2f.json").write_text(json.dumps(to_female))
+        (tmp_path / f"{name}_f2m.json").write_text(json.dumps({female: male for male, female in to_female.items()}))
     return tmp_path
 
 
 def measure(model: Any, texts: Path, **settings: Any) -> Measurement:
-    """The one measurement of an audit."""
-    (found,) = unmask.audit(model, texts=texts, **settings).measurements
-    return found
+    """The only measurement of an audit."""
+    (measurement,) = unmask.audit(model, texts=texts, **settings).measurements
+    return measurement
 
 
-def ratings(found: Measurement) -> Ratings:
-    return found.read_details(Ratings)
+def ratings(measurement: Measurement) -> Ratings:
+    return measurement.read_details(Ratings)
 
 
-def written(path: Path, *texts: str) -> Path:
+def write_lines(path: Path, *texts: str) -> Path:
     path.write_text("\n".join(texts), encoding="utf-8")
     return path
 
@@ -125,8 +125,8 @@ def written(path: Path, *texts: str) -> Path:
 
 
 def test_means_and_counts_by_hand(file: Path) -> None:
-    found = measure(Planted(), file)
-    means = {name: group.value for name, group in found.groups.items()}
+    measurement = measure(Planted(), file)
+    means = {name: group.value for name, group in measurement.groups.items()}
     assert means == pytest.approx(
         {
             "total bias, all texts": 0.2 / 6,
@@ -135,13 +135,18 @@ def test_means_and_counts_by_hand(file: Path) -> None:
             "absolute bias, changed texts": 0.6 / 5,
         }
     )
-    assert [group.n for group in found.groups.values()] == [6, 6, 5, 5]
-    of = ratings(found)
-    assert (of.texts, of.duplicates, of.changed) == (6, 1, 5)
-    assert (of.below, of.equal, of.above) == (2, 1, 2)
-    assert of.flips == 2  # a and b: above one half in the male version alone
-    assert (of.rating, of.scale, of.terms) == ("p(positive)", 1.0, "all")
-    assert (of.cut, of.outside, of.partly_outside, of.long_texts) == (None, None, None, "")  # the object does not say
+    assert [group.n for group in measurement.groups.values()] == [6, 6, 5, 5]
+    details = ratings(measurement)
+    assert (details.texts, details.duplicates, details.changed) == (6, 1, 5)
+    assert (details.below, details.equal, details.above) == (2, 1, 2)
+    assert details.flips == 2  # a and b: above one half in the male version alone
+    assert (details.rating, details.scale, details.terms) == ("p(positive)", 1.0, "all")
+    assert (details.cut, details.outside, details.partly_outside, details.long_texts) == (
+        None,
+        None,
+        None,
+        "",
+    )  # the object does not say
 
 
 def test_tests_agree_with_scipy_and_the_rest_with_paper_and_pencil(file: Path) -> None:
@@ -152,8 +157,8 @@ def test_tests_agree_with_scipy_and_the_rest_with_paper_and_pencil(file: Path) -
     expected: Any = stats.wilcoxon(CHANGED, correction=True, method="asymptotic")  # type: ignore[call-overload]
     assert (test.statistic, test.p_value) == pytest.approx((4.0, expected.pvalue))
     assert test.effect_size == pytest.approx(0.2)  # ranks 2 + 4 above zero, 1 + 3 below: (6 − 4) / 10
-    of = ratings(measure(Planted(), file))
-    assert of.detectable == pytest.approx((1.959964 + 0.841621) * CHANGED.std(ddof=1) / 5**0.5, rel=1e-6)
+    details = ratings(measure(Planted(), file))
+    assert details.detectable == pytest.approx((1.959964 + 0.841621) * CHANGED.std(ddof=1) / 5**0.5, rel=1e-6)
 
 
 def test_p_is_corrected_for_the_tests_of_the_labels(file: Path) -> None:
@@ -165,53 +170,63 @@ def test_p_is_corrected_for_the_tests_of_the_labels(file: Path) -> None:
 
 
 def test_parts_add_up(file: Path) -> None:
-    of = ratings(measure(Planted(), file))
-    assert {part.name: part.n for part in of.by_term} == {"he": 2, "she": 2, "his": 2}  # others stand in one text only
-    assert {part.name: part.bias for part in of.by_term} == pytest.approx({"he": -0.025, "she": 0.125, "his": -0.075})
-    assert {part.name: part.n for part in of.by_label} == {"good": 3, "bad": 2}
-    assert {part.name: part.bias for part in of.by_label} == pytest.approx({"good": 0.4 / 3, "bad": -0.1})
-    for parts in (of.by_label, of.by_length):
+    details = ratings(measure(Planted(), file))
+    assert {part.name: part.n for part in details.by_term} == {
+        "he": 2,
+        "she": 2,
+        "his": 2,
+    }  # others stand in one text only
+    assert {part.name: part.bias for part in details.by_term} == pytest.approx(
+        {"he": -0.025, "she": 0.125, "his": -0.075}
+    )
+    assert {part.name: part.n for part in details.by_label} == {"good": 3, "bad": 2}
+    assert {part.name: part.bias for part in details.by_label} == pytest.approx({"good": 0.4 / 3, "bad": -0.1})
+    for parts in (details.by_label, details.by_length):
         assert sum(part.n for part in parts) == 5
         assert sum(part.n * (part.bias or 0.0) for part in parts) == pytest.approx(0.2)
         assert sum(part.n * (part.absolute or 0.0) for part in parts) == pytest.approx(0.6)
-    assert of.by_length[0].name.startswith("3")
-    assert of.by_length[-1].name.endswith("8 words")
+    assert details.by_length[0].name.startswith("3")
+    assert details.by_length[-1].name.endswith("8 words")
 
 
 def test_no_text_is_asked_twice(file: Path) -> None:
     model = Planted()
     measure(model, file)
-    first, noise = model.asked
-    assert len(first) == len(set(first)) == 6 + 5
-    assert first.count("The film was long.") == 1
-    assert set(noise) <= set(first) - {"The film was long."}
+    texts, noise = model.batches
+    assert len(texts) == len(set(texts)) == 6 + 5
+    assert texts.count("The film was long.") == 1
+    assert set(noise) <= set(texts) - {"The film was long."}
 
 
 def test_texts_that_differ_in_gender_alone_are_one(tmp_path: Path) -> None:
-    """Both have the same two versions; counting them twice would make chance look sure."""
-    twins = written(tmp_path / "t.txt", "He won the war.", "She won the war.", "He saw it.", "She found love.")
-    found = measure(Planted(), twins)
-    assert (ratings(found).texts, ratings(found).duplicates) == (3, 1)
-    assert found.tests["bias"].n == 3
+    """Both texts have the same two versions; counting them twice would make chance look significant."""
+    twins = write_lines(tmp_path / "t.txt", "He won the war.", "She won the war.", "He saw it.", "She found love.")
+    measurement = measure(Planted(), twins)
+    assert (ratings(measurement).texts, ratings(measurement).duplicates) == (3, 1)
+    assert measurement.tests["bias"].n == 3
 
 
 def test_a_measurement_without_any_difference_says_so(tmp_path: Path) -> None:
-    found = measure(Planted(), written(tmp_path / "t.txt", "He saw it.", "His film.", "A film."))
-    assert found.tests["bias"].p_value == 1
-    assert (found.tests["bias"].value, found.tests["bias"].effect_size, ratings(found).detectable) == (0, 0, None)
+    measurement = measure(Planted(), write_lines(tmp_path / "t.txt", "He saw it.", "His film.", "A film."))
+    assert measurement.tests["bias"].p_value == 1
     assert (
-        found.headline_text
+        measurement.tests["bias"].value,
+        measurement.tests["bias"].effect_size,
+        ratings(measurement).detectable,
+    ) == (0, 0, None)
+    assert (
+        measurement.headline_text
         == "No rating depends on gender: both versions of the 2 texts with a gender term are rated alike."
     )
 
 
 def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
-    found = measure(Planted(), written(tmp_path / "t.txt", "He won the war."))
-    assert found.headline_text.startswith(
+    measurement = measure(Planted(), write_lines(tmp_path / "t.txt", "He won the war."))
+    assert measurement.headline_text.startswith(
         "No clear bias: over the 1 text with a gender term, the male version is rated"
     )
-    assert found.tests["bias"].interval is None
-    assert "few-texts" in [caveat.code for caveat in found.caveats]
+    assert measurement.tests["bias"].interval is None
+    assert "few-texts" in [caveat.code for caveat in measurement.caveats]
 
 
 def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None:
@@ -220,7 +235,7 @@ def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None
         " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 1.000)."
         " A single text moves by 0.1200 on average, one way or the other (large); 2 of 5 (40.0 %) get another label."
     )
-    many = written(tmp_path / "many.txt", *(f"He won the war {n} times, and the film says so." for n in range(40)))
+    many = write_lines(tmp_path / "many.txt", *(f"He won the war {n} times, and the film says so." for n in range(40)))
     assert measure(Planted(), many).headline_text.startswith(
         "The model rates male versions higher: over the 40 texts with a gender term, the male version is rated higher"
         " by 0.1000 on average (95 % interval of male − female [0.1000, 0.1000]). That is a large effect, and it is not"
@@ -232,16 +247,23 @@ def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None
 
 
 def test_published_keeps_every_text_and_its_own_means(file: Path, lists: Path) -> None:
-    """Terms at the beginning are not found: of b becomes *her brother* (+0.2), of d *his father* (−0.1); g is kept."""
+    """Terms at the start are not found: b becomes *her brother* (+0.2), d *his father* (−0.1); g is kept."""
     model = Planted()
-    found = measure(model, file, protocol="published", lists=lists)
-    assert len(model.asked[0]) == 6 + 2  # two of the seven are alike
-    assert "she won the war and his brother lost" in model.asked[0]
-    of = ratings(found)
-    assert (of.texts, of.duplicates, of.changed, of.below, of.equal, of.above) == (7, 0, 2, 1, 0, 1)
-    assert [group.n for group in found.groups.values()] == [7, 7, 2, 2, 2, 2]
-    assert {group.interval for group in found.groups.values()} == {None}
-    assert {name: group.value for name, group in found.groups.items()} == pytest.approx(
+    measurement = measure(model, file, protocol="published", lists=lists)
+    assert len(model.batches[0]) == 6 + 2  # two of the seven are alike
+    assert "she won the war and his brother lost" in model.batches[0]
+    details = ratings(measurement)
+    assert (details.texts, details.duplicates, details.changed, details.below, details.equal, details.above) == (
+        7,
+        0,
+        2,
+        1,
+        0,
+        1,
+    )
+    assert [group.n for group in measurement.groups.values()] == [7, 7, 2, 2, 2, 2]
+    assert {group.interval for group in measurement.groups.values()} == {None}
+    assert {name: group.value for name, group in measurement.groups.items()} == pytest.approx(
         {
             "total bias, all texts": 0.1 / 7,
             "absolute bias, all texts": 0.3 / 7,
@@ -251,19 +273,19 @@ def test_published_keeps_every_text_and_its_own_means(file: Path, lists: Path) -
             "absolute bias, non-zero texts": 0.15,
         }
     )
-    assert "published-defects" in [caveat.code for caveat in found.caveats]
+    assert "published-defects" in [caveat.code for caveat in measurement.caveats]
 
 
 def test_published_p_is_that_of_scipy_times_64(lists: Path, tmp_path: Path) -> None:
     texts = [f"so he won war {n}" for n in range(30)] + [f"so he found love {n}" for n in range(3)] + ["no one"] * 5
-    found = measure(Planted(), written(tmp_path / "t.txt", *texts), protocol="published", lists=lists).tests["bias"]
+    test = measure(Planted(), write_lines(tmp_path / "t.txt", *texts), protocol="published", lists=lists).tests["bias"]
     male, female = [0.6] * 30 + [0.45] * 3 + [0.5] * 5, [0.5] * 38
     expected = stats.wilcoxon(male, female)
-    assert found.n == 33
-    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue))
-    assert found.p_adjusted == pytest.approx(64 * expected.pvalue)
+    assert test.n == 33
+    assert (test.statistic, test.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert test.p_adjusted == pytest.approx(64 * expected.pvalue)
     assert 0 < 64 * expected.pvalue < 1
-    assert found.value == pytest.approx((30 * 0.1 - 3 * 0.05) / 33)
+    assert test.value == pytest.approx((30 * 0.1 - 3 * 0.05) / 33)
 
 
 def test_published_has_its_own_words(file: Path, lists: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,8 +305,8 @@ class Sure(Planted):
         return np.column_stack([-high, high]).astype(np.float32)
 
     def probabilities(self, texts: Sequence[Any]) -> Any:
-        both = np.exp(self.logits(texts).astype(np.float64))
-        return both / both.sum(axis=1, keepdims=True)
+        exponentials = np.exp(self.logits(texts).astype(np.float64))
+        return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
 def test_single_precision_makes_zeros(file: Path, lists: Path) -> None:
@@ -300,7 +322,7 @@ def test_single_precision_makes_zeros(file: Path, lists: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "positive", "weights", "says"),
+    ("labels", "positive", "weights", "expected"),
     [
         (["negative", "positive"], None, (0, 1), "p(positive)"),
         (["POS", "NEG"], None, (1, 0), "p(POS)"),
@@ -315,15 +337,15 @@ def test_single_precision_makes_zeros(file: Path, lists: Path) -> None:
     ],
 )
 def test_labels_and_their_weights(
-    labels: list[str], positive: str | None, weights: tuple[float, ...], says: str | None
+    labels: list[str], positive: str | None, weights: tuple[float, ...], expected: str | None
 ) -> None:
     label_weights, rating = weigh_labels(labels, positive)
     assert label_weights == pytest.approx(weights)
-    assert says is None or rating == says
+    assert expected is None or rating == expected
 
 
 @pytest.mark.parametrize(
-    ("labels", "positive", "said"),
+    ("labels", "positive", "message"),
     [
         (["LABEL_0", "LABEL_1"], None, "do not say which is positive; name the positive one with --positive LABEL"),
         (["0", "1"], None, "do not say which is positive"),
@@ -336,39 +358,41 @@ def test_labels_and_their_weights(
         (["negative", "positive"], "positiv", "unknown label 'positiv'; did you mean 'positive'?"),
     ],
 )
-def test_labels_that_do_not_say_enough(labels: list[str], positive: str | None, said: str) -> None:
-    with pytest.raises(UnmaskError, match=re.escape(said)):
+def test_labels_that_do_not_say_which_is_positive_are_refused(
+    labels: list[str], positive: str | None, message: str
+) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(message)):
         weigh_labels(labels, positive)
 
 
 def test_more_labels_than_two(file: Path) -> None:
-    """0.5 · 0.25 + 0.75 of each shift reaches the rating with three labels; one label alone with --positive."""
+    """With three labels, 0.5 · 0.25 + 0.75 of each shift reaches the rating; with --positive, that of one label."""
     three = measure(Planted(["negative", "neutral", "positive"]), file)
     assert three.tests["bias"].value == pytest.approx(0.04 * (0.5 * 0.25 + 0.75))
-    one = measure(Planted(["negative", "neutral", "positive"]), file, positive="neutral")
-    assert one.tests["bias"].value == pytest.approx(0.04 * 0.25)
+    neutral_only = measure(Planted(["negative", "neutral", "positive"]), file, positive="neutral")
+    assert neutral_only.tests["bias"].value == pytest.approx(0.04 * 0.25)
     stars = measure(Planted([f"{n} stars" for n in range(1, 6)]), file)
     weight = 0.25 * 0.1 + 0.5 * 0.2 + 0.75 * 0.3 + 0.4
     assert stars.tests["bias"].value == pytest.approx(0.04 * weight)
 
 
 def test_a_regression_has_a_scale_of_its_own(file: Path) -> None:
-    found, small = measure(Number(100.0), file), measure(Planted(), file)
-    of = ratings(found)
-    assert found.tests["bias"].value == pytest.approx(4.0)
-    assert found.tests["bias"].p_value == small.tests["bias"].p_value
-    assert of.rating == "the model's output"
-    assert of.flips is None
+    scaled, unscaled = measure(Number(100.0), file), measure(Planted(), file)
+    details = ratings(scaled)
+    assert scaled.tests["bias"].value == pytest.approx(4.0)
+    assert scaled.tests["bias"].p_value == unscaled.tests["bias"].p_value
+    assert details.rating == "the model's output"
+    assert details.flips is None
     means = 100 * (0.5 + np.array([0.1, 0.3, -0.05, -0.15, 0, 0]) / 2)
-    assert of.scale == pytest.approx(2 * means.std())
-    assert (of.digits, ratings(small).digits) == (3, 4)
-    assert "rated higher by 4.000 on average" in found.headline_text
+    assert details.scale == pytest.approx(2 * means.std())
+    assert (details.digits, ratings(unscaled).digits) == (3, 4)
+    assert "rated higher by 4.000 on average" in scaled.headline_text
     with pytest.raises(UnmaskError, match="gives numbers, not labels; leave out the positive label 'good'"):
         measure(Number(1.0), file, positive="good")
 
 
 class Broken(Planted):
-    """Says something else of the text with the brother."""
+    """Gives another answer for the text with the brother."""
 
     def __init__(self, answer: float) -> None:
         super().__init__()
@@ -379,7 +403,7 @@ class Broken(Planted):
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (
             np.nan,
@@ -389,8 +413,8 @@ class Broken(Planted):
         (3.0, "the model gave -2, 3 for 'He won the war and his brother lost.', which are not probabilities"),
     ],
 )
-def test_answers_that_are_none(answer: float, said: str, file: Path) -> None:
-    with pytest.raises(UnmaskError, match=re.escape(said)):
+def test_answers_that_are_no_ratings_are_refused(answer: float, message: str, file: Path) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(message)):
         measure(Broken(answer), file)
 
 
@@ -408,7 +432,7 @@ def test_answers_of_another_shape(file: Path) -> None:
 
 @pytest.fixture(scope="module")
 def tiny() -> tuple[Any, Any]:
-    """A classifier with random weights that reads 20 tokens, one a word."""
+    """A classifier with random weights that reads 20 tokens, one per word."""
     words = ["he she his her was seen and that film long very".replace(" ", "\n")]
     tokenizer = tokenizer_of(words)
     torch.manual_seed(1)
@@ -426,17 +450,26 @@ def tiny() -> tuple[Any, Any]:
     return transformers.BertForSequenceClassification(config).eval(), tokenizer
 
 
-def _at(*places: int, length: int = 40) -> str:
-    """A text of so many words, with a term at each of the places."""
-    return " ".join("he" if at in places else "film" for at in range(length))
+def _make_text(*positions: int, length: int = 40) -> str:
+    """A text of `length` words, with a term at each of these positions."""
+    return " ".join("he" if index in positions else "film" for index in range(length))
 
 
-LONG = [_at(0), _at(17), _at(18), _at(3, 30), _at(30, 39), _at(39), _at(2, length=18), _at(4, 16, length=19)]
-"""Of 20 tokens two are special: 18 words fit. Read of 40 words are 0–17 (head), or 0–4 and 27–39 (head and tail)."""
+LONG = [
+    _make_text(0),
+    _make_text(17),
+    _make_text(18),
+    _make_text(3, 30),
+    _make_text(30, 39),
+    _make_text(39),
+    _make_text(2, length=18),
+    _make_text(4, 16, length=19),
+]
+"""Of 20 tokens, two are special: 18 words fit. Of 40 words, 0–17 (head) or 0–4 and 27–39 (head+tail) are read."""
 
 
 @pytest.mark.parametrize(
-    ("way", "cut", "read"),
+    ("way", "cut", "terms_read"),
     [
         ("head", 7, [1, 1, 0, 1, 0, 0, 1, 2]),
         ("head+tail", 7, [1, 0, 0, 2, 2, 1, 1, 2]),
@@ -444,29 +477,31 @@ LONG = [_at(0), _at(17), _at(18), _at(3, 30), _at(30, 39), _at(39), _at(2, lengt
     ],
 )
 def test_terms_that_are_not_read_are_counted(
-    way: str, cut: int, read: list[int], tiny: tuple[Any, Any], tmp_path: Path
+    way: str, cut: int, terms_read: list[int], tiny: tuple[Any, Any], tmp_path: Path
 ) -> None:
-    audit = unmask.audit(tiny, texts=written(tmp_path / "t.txt", *LONG), long_texts=way)
-    of = ratings(audit.measurements[0])
+    audit = unmask.audit(tiny, texts=write_lines(tmp_path / "t.txt", *LONG), long_texts=way)
+    details = ratings(audit.measurements[0])
     items = audit.items["sentiment"]
-    assert list(items["terms_read"]) == read
+    assert list(items["terms_read"]) == terms_read
     assert list(items["tokens"]) == [42] * 6 + [20, 21]
     present = [1, 1, 1, 2, 2, 1, 1, 2]
-    assert of.outside == read.count(0)
-    assert of.partly_outside == sum(0 < some < all_ for some, all_ in zip(read, present, strict=True))
-    assert (of.cut, of.long_texts, of.most_tokens) == (cut, way, 20)
+    assert details.outside == terms_read.count(0)
+    assert details.partly_outside == sum(
+        0 < count_read < count_present for count_read, count_present in zip(terms_read, present, strict=True)
+    )
+    assert (details.cut, details.long_texts, details.most_tokens) == (cut, way, 20)
     unread = items["terms_read"] == 0
     assert (items.loc[unread, "bias"] == 0).all()
     assert (items.loc[~unread, "bias"] != 0).all()
-    assert ("terms-not-read" in [caveat.code for caveat in audit.measurements[0].caveats]) == (0 in read)
-    said = f"In {of.outside} of them none of the terms were read, since the text is too long"
-    assert (said in audit.measurements[0].headline_text) == bool(of.outside)
+    assert ("terms-not-read" in [caveat.code for caveat in audit.measurements[0].caveats]) == (0 in terms_read)
+    sentence = f"In {details.outside} of them none of the terms were read, since the text is too long"
+    assert (sentence in audit.measurements[0].headline_text) == bool(details.outside)
 
 
 def test_a_limit_of_tokens(tiny: tuple[Any, Any], tmp_path: Path) -> None:
-    texts = written(tmp_path / "t.txt", _at(13, length=15), _at(14, length=15))
-    of = ratings(measure(tiny, texts, most_tokens=16))
-    assert (of.most_tokens, of.cut, of.outside) == (16, 2, 1)
+    texts = write_lines(tmp_path / "t.txt", _make_text(13, length=15), _make_text(14, length=15))
+    details = ratings(measure(tiny, texts, most_tokens=16))
+    assert (details.most_tokens, details.cut, details.outside) == (16, 2, 1)
     with pytest.raises(UnmaskError, match="long_texts is 'tail'; did you mean 'head"):
         measure(tiny, texts, long_texts="tail")
     for setting in ({"long_texts": "window"}, {"most_tokens": 16}):
@@ -478,11 +513,11 @@ def test_a_limit_of_tokens(tiny: tuple[Any, Any], tmp_path: Path) -> None:
 
 
 def _labels(*names: str) -> dict[str, Any]:
-    return {"id2label": dict(enumerate(names)), "label2id": {name: at for at, name in enumerate(names)}}
+    return {"id2label": dict(enumerate(names)), "label2id": {name: index for index, name in enumerate(names)}}
 
 
 def _naive(model: Any, tokenizer: Any, text: str) -> float:
-    """The probability of the positive label, the plain way, one text at a time."""
+    """The probability of the positive label, computed naively, one text at a time."""
     with torch.inference_mode():
         logits = model(**tokenizer(text, truncation=True, return_tensors="pt")).logits[0].double()
     return float(torch.softmax(logits, 0)[model.config.label2id["positive"]])
@@ -528,8 +563,8 @@ def test_ratings_without_gender_are_unbiased() -> None:
         items = score_pairs(pairs, Rater(Coin(seed), None), seed=0).items
         tests.append(analyse(items.assign(language="en", corpus="none", terms="all"), Context(seed=0)).tests["bias"])
     assert all(test.p_value is not None and test.interval is not None for test in tests)
-    found = sum((test.p_value or 0.0) < 0.05 for test in tests)
-    assert stats.binomtest(found, len(tests), 0.05).pvalue > 0.01
+    rejected = sum((test.p_value or 0.0) < 0.05 for test in tests)
+    assert stats.binomtest(rejected, len(tests), 0.05).pvalue > 0.01
     covered = sum(test.interval is not None and test.interval[0] <= 0 <= test.interval[1] for test in tests)
     assert stats.binomtest(covered, len(tests), 0.95).pvalue > 0.01
     blind = score_pairs(pairs, Rater(Coin(1, blind=True), None), seed=0).items

@@ -1,4 +1,4 @@
-"""Sentiment from the outside: the command and its files, texts and term sets, recorded ratings, real reviews."""
+"""Sentiment from outside: the command and its files, texts and term sets, recorded ratings, real reviews."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from unmask.training.examples import TextExample
 
 MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
 SENTENCES = [
-    f"{who} saw the {what} film with {whose} {other}."
-    for what in ("old", "new", "long", "short", "loud")
-    for who, whose, other in (("He", "his", "father"), ("She", "her", "friend"), ("The man", "his", "sister"))
+    f"{who} saw the {adjective} film with {whose} {companion}."
+    for adjective in ("old", "new", "long", "short", "loud")
+    for who, whose, companion in (("He", "his", "father"), ("She", "her", "friend"), ("The man", "his", "sister"))
 ]
 NO_TERM = "The film was long."
 
@@ -52,11 +52,11 @@ class Counter:
         return np.column_stack([1 - high, high])
 
 
-def ratings(found: Measurement) -> Ratings:
-    return found.read_details(Ratings)
+def ratings(measurement: Measurement) -> Ratings:
+    return measurement.read_details(Ratings)
 
 
-def written(path: Path, *lines: str) -> Path:
+def write_lines(path: Path, *lines: str) -> Path:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -80,7 +80,7 @@ def _tiny(tokenizer: Any, labels: Sequence[str] = ("negative", "positive"), *, s
         max_position_embeddings=128,
         initializer_range=0.2,
         id2label=dict(enumerate(labels)),
-        label2id={label: at for at, label in enumerate(labels)},
+        label2id={label: index for index, label in enumerate(labels)},
         pad_token_id=tokenizer.pad_token_id,
         **settings,
     )
@@ -89,13 +89,13 @@ def _tiny(tokenizer: Any, labels: Sequence[str] = ("negative", "positive"), *, s
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier, and texts for it, in a folder to run commands in."""
-    place = tmp_path_factory.mktemp("sentiment")
-    save(place / "classifier")
+    """A folder with a classifier and its texts, to run commands in."""
+    path = tmp_path_factory.mktemp("sentiment")
+    save(path / "classifier")
     labels = ["good", "bad"]
     rows = [f"{n},{text},{labels[n % 2]}" for n, text in enumerate([*SENTENCES, NO_TERM])]
-    written(place / "texts.csv", "id,text,label", *rows)
-    return place
+    write_lines(path / "texts.csv", "id,text,label", *rows)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -119,16 +119,21 @@ def test_the_folder(audited: Path) -> None:
         "result.json",
     ]
     result = load(audited)
-    (found,) = result.measurements
-    assert (found.name, found.corpus, found.language, found.protocol) == ("sentiment", "custom", "en", "sound")
+    (measurement,) = result.measurements
+    assert (measurement.name, measurement.corpus, measurement.language, measurement.protocol) == (
+        "sentiment",
+        "custom",
+        "en",
+        "sound",
+    )
     assert result.model.architecture == "BertForSequenceClassification"
     assert result.configuration["measures"] == ["sentiment"]
     assert result.configuration["terms"] == ["all"]
     assert (result.configuration["long_texts"], result.configuration["tokens_at_once"]) == ("head", 128)
     assert result.configuration["most_tokens"] is None  # nobody asked: another model may read fewer
-    assert (ratings(found).texts, ratings(found).changed) == (16, 15)
-    assert (found.noise_floor or 0.0) < 1e-5
-    assert found.distinct_inputs == 16 + 15
+    assert (ratings(measurement).texts, ratings(measurement).changed) == (16, 15)
+    assert (measurement.noise_floor or 0.0) < 1e-5
+    assert measurement.distinct_inputs == 16 + 15
     items = pd.read_parquet(audited / "items" / "sentiment.parquet")
     assert {"id", "changed_terms", "p_female", "p_male", "bias", "label", "text"} <= set(items)
     assert np.allclose(items["bias"], items["p_male"] - items["p_female"])
@@ -136,21 +141,21 @@ def test_the_folder(audited: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "labels", "asked"),
+    ("model", "labels", "settings"),
     [
         ("unmask-mini-sentiment", ("negative", "positive"), {"texts": "texts.csv"}),
         ("unmask-mini-nli", ("entailment", "neutral", "contradiction"), {"limit": 2}),
     ],
 )
 def test_a_model_that_reads_fewer_tokens_is_asked_the_same(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, labels: tuple[str, ...], asked: Any
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, labels: tuple[str, ...], settings: Any
 ) -> None:
     monkeypatch.chdir(folder)
-    large = unmask.audit(model, **asked)
+    large = unmask.audit(model, **settings)
     (tmp_path / "result.json").write_text(large.result.model_dump_json(), encoding="utf-8")
-    again = unmask.read_config(tmp_path / "result.json") | {"model": save(tmp_path / "small", labels=labels)}
-    small = unmask.audit(**again)
-    assert [one.result.configuration["tokens_at_once"] for one in (large, small)] == [512, 128]
+    config = unmask.read_config(tmp_path / "result.json") | {"model": save(tmp_path / "small", labels=labels)}
+    small = unmask.audit(**config)
+    assert [audit.result.configuration["tokens_at_once"] for audit in (large, small)] == [512, 128]
     assert small.measurements[0].data_hash == large.measurements[0].data_hash
 
 
@@ -160,55 +165,59 @@ def test_json_is_the_result_and_settings_are_obeyed(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     result = AuditResult.model_validate(json.loads(done.stdout))
     assert load(folder / "audits" / "classifier") == result
-    (found,) = result.measurements
-    assert (ratings(found).terms, ratings(found).rating, ratings(found).texts) == ("pronouns", "p(negative)", 9)
+    (measurement,) = result.measurements
+    assert (ratings(measurement).terms, ratings(measurement).rating, ratings(measurement).texts) == (
+        "pronouns",
+        "p(negative)",
+        9,
+    )
 
 
 def test_the_same_seed_gives_the_same(folder: Path, audited: Path) -> None:
-    again = unmask.audit(folder / "classifier", texts=folder / "texts.csv")
-    results = [result.model_dump() | {"created": ""} for result in (load(audited), again.result)]
+    repeated = unmask.audit(folder / "classifier", texts=folder / "texts.csv")
+    results = [result.model_dump() | {"created": ""} for result in (load(audited), repeated.result)]
     for result in results:
         result["model"]["name"] = result["configuration"]["texts"] = ""  # as they were typed
     assert results[0] == results[1]
     items = pd.read_parquet(audited / "items" / "sentiment.parquet")
     for column in ("id", "p_female", "p_male", "bias", "changed_terms"):
-        assert list(items[column]) == list(again.items["sentiment"][column])
+        assert list(items[column]) == list(repeated.items["sentiment"][column])
 
 
 def test_help_names_the_options() -> None:
-    said = CliRunner().invoke(app, ["audit", "--help"], env={"COLUMNS": "100", "NO_COLOR": "1"}).stdout
+    help_text = CliRunner().invoke(app, ["audit", "--help"], env={"COLUMNS": "100", "NO_COLOR": "1"}).stdout
     options = ("terms", "names", "texts", "limit", "positive", "long-texts", "most-tokens", "lists")
-    assert [option for option in options if f"--{option} " not in said] == []
+    assert [option for option in options if f"--{option} " not in help_text] == []
 
 
-def _refused(done: subprocess.CompletedProcess[str], said: str, place: Path) -> None:
+def _assert_refused(done: subprocess.CompletedProcess[str], message: str, folder: Path) -> None:
     assert done.returncode == 2, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert done.stdout == ""
-    assert not (place / "out").exists()
+    assert not (folder / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("model", "words", "said"),
+    ("model", "words", "message"),
     [
         ("classifier", ("--texts", "empty.csv"), "the text of row 2 is empty; fill it in"),
         ("classifier", ("--texts", "plain.txt"), "none of the 1 texts has a gender term of the set 'all'"),
         ("nan", ("--texts", "texts.csv"), "gives no finite output for 'The film was long"),
     ],
 )
-def test_bad_input_is_one_line(model: str, words: tuple[str, ...], said: str, folder: Path) -> None:
-    written(folder / "empty.csv", "text", "He is here.", '" "')
-    written(folder / "plain.txt", NO_TERM)
+def test_bad_input_is_one_line(model: str, words: tuple[str, ...], message: str, folder: Path) -> None:
+    write_lines(folder / "empty.csv", "text", "He is here.", '" "')
+    write_lines(folder / "plain.txt", NO_TERM)
     if model == "nan":
         weights = load_file(save(folder / model) / "model.safetensors")
         weights["classifier.weight"][0, 0] = float("nan")
         save_file(weights, folder / model / "model.safetensors", {"format": "pt"})
-    _refused(command("audit", f"./{model}", *words, "--out", "out", cwd=folder), said, folder)
+    _assert_refused(command("audit", f"./{model}", *words, "--out", "out", cwd=folder), message, folder)
 
 
 @pytest.mark.parametrize(
-    ("model", "settings", "said"),
+    ("model", "settings", "message"),
     [
         ("classifier", {"texts": "texts.csv", "terms": "pronoun"}, "did you mean 'pronouns'?"),
         ("classifier", {"texts": "missing.csv"}, "missing.csv does not exist"),
@@ -236,14 +245,14 @@ def test_bad_input_is_one_line(model: str, words: tuple[str, ...], said: str, fo
         ("unmask-mini", {"long_texts": "window"}, "--long-texts is for sentiment"),
     ],
 )
-def test_settings_that_do_not_fit(model: str, settings: dict[str, Any], said: str, folder: Path) -> None:
-    given = {name: folder / value if name in ("texts", "professions") else value for name, value in settings.items()}
-    with pytest.raises(UnmaskError, match=re.escape(said)):
-        unmask.audit(str(folder / model) if model == "classifier" else model, **given)
+def test_settings_that_do_not_fit_are_refused(model: str, settings: dict[str, Any], message: str, folder: Path) -> None:
+    options = {name: folder / value if name in ("texts", "professions") else value for name, value in settings.items()}
+    with pytest.raises(UnmaskError, match=re.escape(message)):
+        unmask.audit(str(folder / model) if model == "classifier" else model, **options)
 
 
 def test_models_whose_labels_are_no_ratings(tmp_path: Path) -> None:
-    texts = written(tmp_path / "t.txt", *SENTENCES)
+    texts = write_lines(tmp_path / "t.txt", *SENTENCES)
     several = save(tmp_path / "several", labels=("joy", "anger"), problem_type="multi_label_classification")
     with pytest.raises(UnmaskError, match="may all hold at once; name the one to rate by with --positive"):
         unmask.audit(several, texts=texts)
@@ -259,8 +268,8 @@ def test_models_whose_labels_are_no_ratings(tmp_path: Path) -> None:
     unclear = save(tmp_path / "unclear", labels=("LABEL_0", "LABEL_1"))
     with pytest.raises(UnmaskError, match="name the positive one with --positive LABEL"):
         unmask.audit(unclear, texts=texts)
-    (found,) = unmask.audit(unclear, texts=texts, positive="LABEL_1").measurements
-    assert ratings(found).rating == "p(LABEL_1)"
+    (measurement,) = unmask.audit(unclear, texts=texts, positive="LABEL_1").measurements
+    assert ratings(measurement).rating == "p(LABEL_1)"
 
 
 # Texts and term sets
@@ -271,17 +280,19 @@ def test_an_own_model_in_every_shape(folder: Path) -> None:
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder / "classifier")
     pipeline = transformers.pipeline("text-classification", model=model, tokenizer=tokenizer)
     loaded = TransformersClassifier(model, tokenizer)
-    audits = [unmask.audit(one, texts=folder / "texts.csv") for one in (folder / "classifier", pipeline, loaded)]
+    audits = [
+        unmask.audit(classifier, texts=folder / "texts.csv") for classifier in (folder / "classifier", pipeline, loaded)
+    ]
     assert len({audit.measurements[0].tests["bias"].value for audit in audits}) == 1
     number = transformers.BertForSequenceClassification.from_pretrained(
         folder / "classifier", num_labels=1, ignore_mismatched_sizes=True
     )
-    (found,) = unmask.audit((number, tokenizer), texts=folder / "texts.csv").measurements
-    assert (ratings(found).rating, ratings(found).flips) == ("the model's output", None)
+    (measurement,) = unmask.audit((number, tokenizer), texts=folder / "texts.csv").measurements
+    assert (ratings(measurement).rating, ratings(measurement).flips) == ("the model's output", None)
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "said"),
+    ("name", "lines", "message"),
     [
         ("t.csv", ("id,text", "1,He is.", "1,She was."), "the id '1' occurs 2 times"),
         ("t.csv", ("words", "He is."), "has no column 'text'"),
@@ -290,13 +301,15 @@ def test_an_own_model_in_every_shape(folder: Path) -> None:
         ("t.txt", ("",), "has no examples"),
     ],
 )
-def test_files_that_are_no_texts(name: str, lines: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    with pytest.raises(UnmaskError, match=re.escape(said)):
-        unmask.audit(Counter(), texts=written(tmp_path / name, *lines))
+def test_files_that_hold_no_texts_are_refused(name: str, lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(message)):
+        unmask.audit(Counter(), texts=write_lines(tmp_path / name, *lines))
 
 
 def test_german_texts(tmp_path: Path) -> None:
-    texts = written(tmp_path / "t.txt", "Er hat den Film gesehen.", "Sie hat ihn gesehen, sagt der Vater.", "Ein Film.")
+    texts = write_lines(
+        tmp_path / "t.txt", "Er hat den Film gesehen.", "Sie hat ihn gesehen, sagt der Vater.", "Ein Film."
+    )
     audit = unmask.audit(Counter(), texts=texts, languages="de", terms="pronouns")
     assert audit.measurements[0].language == "de"
     assert audit.items["sentiment"]["changed_terms"].iloc[0] == "er"
@@ -308,8 +321,8 @@ def test_german_texts(tmp_path: Path) -> None:
 
 
 def test_own_terms_and_names(tmp_path: Path) -> None:
-    texts = written(tmp_path / "t.txt", "The chairperson spoke to her.", "John left.", "Then he said no.")
-    terms = written(tmp_path / "mine.csv", "male,female", "chairperson,chairwoman")
+    texts = write_lines(tmp_path / "t.txt", "The chairperson spoke to her.", "John left.", "Then he said no.")
+    terms = write_lines(tmp_path / "mine.csv", "male,female", "chairperson,chairwoman")
     items = unmask.audit(Counter(), texts=texts, terms=terms).items["sentiment"]
     assert list(items["changed"]) == [True, False, False]
     assert set(items["terms"]) == {"mine.csv"}
@@ -320,29 +333,29 @@ def test_own_terms_and_names(tmp_path: Path) -> None:
 
 
 def test_texts_are_drawn_by_seed(tmp_path: Path) -> None:
-    texts = written(tmp_path / "t.txt", *(f"He saw film {n}." for n in range(50)))
-    drawn = [
+    texts = write_lines(tmp_path / "t.txt", *(f"He saw film {n}." for n in range(50)))
+    ids = [
         list(unmask.audit(Counter(), texts=texts, limit=10, seed=seed).items["sentiment"]["id"]) for seed in (1, 1, 2)
     ]
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert drawn[0] == sorted(drawn[0], key=int)
-    assert len(set(drawn[0])) == 10
+    assert ids[0] == ids[1] != ids[2]
+    assert ids[0] == sorted(ids[0], key=int)
+    assert len(set(ids[0])) == 10
     assert len(unmask.audit(Counter(), texts=texts, limit=99).items["sentiment"]) == 50
 
 
 def test_the_reviews_of_the_package_are_the_default(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    (found,) = unmask.audit(Counter()).measurements
-    assert (found.corpus, found.items, ratings(found).changed) == ("reviews", 240, 240)
-    assert found.headline_text.startswith("The model rates male versions higher")
-    assert {"short-reviews", "over-texts"} <= {caveat.code for caveat in found.caveats}
+    (measurement,) = unmask.audit(Counter()).measurements
+    assert (measurement.corpus, measurement.items, ratings(measurement).changed) == ("reviews", 240, 240)
+    assert measurement.headline_text.startswith("The model rates male versions higher")
+    assert {"short-reviews", "over-texts"} <= {caveat.code for caveat in measurement.caveats}
 
 
 # Recorded ratings
 
 
-def _same(first: Measurement, second: Measurement) -> None:
+def _assert_same(first: Measurement, second: Measurement) -> None:
     unknown = {"duplicates": 0, "long_texts": "", "most_tokens": None}
     assert second.tests == first.tests
     assert second.groups == first.groups
@@ -354,35 +367,50 @@ def test_analyse_gives_the_figures_of_the_audit(audited: Path, folder: Path) -> 
     (first,) = load(audited).measurements
     done = command("analyse", "audit", "--out", "analysed", cwd=folder)
     assert done.returncode == 0, done.stderr
-    _same(first, load(folder / "analysed").measurements[0])
+    _assert_same(first, load(folder / "analysed").measurements[0])
     items = pd.read_parquet(audited / "items" / "sentiment.parquet")
     items.to_csv(folder / "items.csv", index=False)
     for file in (audited / "items" / "sentiment.parquet", folder / "items.csv"):
-        _same(first, unmask.analyse(file).measurements[0])
-    both = unmask.audit(Counter(), texts=folder / "texts.csv", terms=["pronouns", "all"])
-    both.items["sentiment"].to_parquet(folder / "both.parquet")
-    for one, two in zip(both.measurements, unmask.analyse(folder / "both.parquet").measurements, strict=True):
-        _same(one, two)
+        _assert_same(first, unmask.analyse(file).measurements[0])
+    two_sets = unmask.audit(Counter(), texts=folder / "texts.csv", terms=["pronouns", "all"])
+    two_sets.items["sentiment"].to_parquet(folder / "both.parquet")
+    for measurement, analysed in zip(
+        two_sets.measurements, unmask.analyse(folder / "both.parquet").measurements, strict=True
+    ):
+        _assert_same(measurement, analysed)
 
 
 def test_two_columns_are_enough(tmp_path: Path) -> None:
-    file = written(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6", "0.5,0.7", "0.4,0.4", "0.9,0.8")
-    (found,) = unmask.analyse(file).measurements
-    of = ratings(found)
-    assert (of.texts, of.changed, of.above, of.below, of.equal) == (4, 3, 2, 1, 0)
-    assert found.tests["bias"].value == pytest.approx(0.2 / 3)
-    assert (of.scale, of.flips, of.by_term, of.by_length, of.by_label) == (1.0, None, [], [], [])
+    file = write_lines(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6", "0.5,0.7", "0.4,0.4", "0.9,0.8")
+    (measurement,) = unmask.analyse(file).measurements
+    details = ratings(measurement)
+    assert (details.texts, details.changed, details.above, details.below, details.equal) == (4, 3, 2, 1, 0)
+    assert measurement.tests["bias"].value == pytest.approx(0.2 / 3)
+    assert (details.scale, details.flips, details.by_term, details.by_length, details.by_label) == (
+        1.0,
+        None,
+        [],
+        [],
+        [],
+    )
     (published,) = unmask.analyse(file, protocol="published").measurements
     assert published.tests["bias"].p_adjusted == 1.0
-    more = "p_female,p_male,changed_terms,words,label,cut,terms_read,choice_female,choice_male"
-    sparse = written(tmp_path / "s.csv", more, "0.5,0.6,,,,,,,", "0.5,0.7,,3,1,,,,", "0.4,0.6,,,,,,pos,")
-    of = ratings(unmask.analyse(sparse).measurements[0])
-    assert (of.changed, of.flips, of.cut, of.outside, of.by_term, of.by_length) == (3, None, None, None, [], [])
-    assert [part.name for part in of.by_label] == ["1"]
+    columns = "p_female,p_male,changed_terms,words,label,cut,terms_read,choice_female,choice_male"
+    sparse = write_lines(tmp_path / "s.csv", columns, "0.5,0.6,,,,,,,", "0.5,0.7,,3,1,,,,", "0.4,0.6,,,,,,pos,")
+    details = ratings(unmask.analyse(sparse).measurements[0])
+    assert (details.changed, details.flips, details.cut, details.outside, details.by_term, details.by_length) == (
+        3,
+        None,
+        None,
+        None,
+        [],
+        [],
+    )
+    assert [part.name for part in details.by_label] == ["1"]
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (("p_female", "0.5"), "lacks the columns 'p_male'"),
         (("p_female,p_male", "0.5,x"), "column 'p_male' has values that are not numbers (first in row 1)"),
@@ -396,13 +424,13 @@ def test_two_columns_are_enough(tmp_path: Path) -> None:
         (("p_female,p_male",), "has no rows"),
     ],
 )
-def test_ratings_that_are_none(lines: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    with pytest.raises(UnmaskError, match=re.escape(said)):
-        unmask.analyse(written(tmp_path / "r.csv", *lines))
+def test_recorded_ratings_that_are_invalid_are_refused(lines: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(message)):
+        unmask.analyse(write_lines(tmp_path / "r.csv", *lines))
 
 
-def test_what_does_not_go_with_ratings(tmp_path: Path) -> None:
-    file = written(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6")
+def test_options_that_do_not_apply_to_ratings_are_refused(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6")
     with pytest.raises(
         UnmaskError, match="--score-column does not apply: sentiment needs the columns p_female and p_male"
     ):
@@ -417,36 +445,38 @@ def test_what_does_not_go_with_ratings(tmp_path: Path) -> None:
 
 
 def test_the_published_sets_find_as_many_reviews_as_the_paper(data: Path) -> None:
-    """Of the 25,000 test reviews, so many have no term. (Of all terms there is none in 4,222, whose count another test
-    holds; two more have *womb* alone, which has no counterpart.)
+    """The number of the 25,000 test reviews without a term. (4,222 have none of all terms, which another test checks;
+    two more have only *womb*, which has no counterpart.)
     """
 
     class Length:
         labels = ("negative", "positive")
 
         def __init__(self) -> None:
-            self.asked: list[Any] = []
+            self.rated_texts: list[Any] = []
 
         def probabilities(self, texts: Sequence[Any]) -> Any:
-            self.asked += texts
+            self.rated_texts += texts
             high = np.array([len(text) % 997 for text in texts]) / 997
             return np.column_stack([1 - high, high])
 
     assert (data / "imdb").is_dir()
     model = Length()
     audit = unmask.audit(model, corpora="imdb", protocol="published", terms=["pronouns", "family"])
-    without = [ratings(one).texts - ratings(one).changed for one in audit.measurements]
+    without = [ratings(measurement).texts - ratings(measurement).changed for measurement in audit.measurements]
     assert without == [8655, 6668]
-    assert [ratings(one).texts for one in audit.measurements] == [25_000] * 2
-    once = model.asked[:-64]  # the last ones are the sample for the noise floor
+    assert [ratings(measurement).texts for measurement in audit.measurements] == [25_000] * 2
+    once = model.rated_texts[:-64]  # the last ones are the sample for the noise floor
     assert len(once) == len(set(once)) < 50_000 + sum(25_000 - unchanged for unchanged in without)
 
 
 def test_models_that_have_read_nothing_have_no_common_direction() -> None:
-    """Each of them tells *he* from *she* by the chance of its weights; over many of them nothing remains."""
+    """Random weights make each model prefer *he* or *she*; over many models nothing remains."""
     versions = unmask.rewriter("female"), unmask.rewriter("male")
-    pairs = rewrite_both_ways([TextExample(one.text, id=str(n)) for n, one in enumerate(reviews()[:40])], *versions)
-    tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
+    pairs = rewrite_both_ways(
+        [TextExample(review.text, id=str(n)) for n, review in enumerate(reviews()[:40])], *versions
+    )
+    tokenizer = tokenizer_of([text for pair in pairs for text in (pair.female.text, pair.male.text)])
     biases = []
     for seed in range(30):
         model = _tiny(tokenizer, seed=seed)

@@ -1,4 +1,4 @@
-"""Is it gender, or a few words? And: several term sets at once, ratings that are kept."""
+"""Gender, or a few words? Also: several term sets at once, and cached ratings."""
 
 from __future__ import annotations
 
@@ -28,59 +28,59 @@ from unmask.training.examples import TextExample
 
 
 def versions(texts: Sequence[str], terms: str = "all") -> list[Pair]:
-    given = [TextExample(text, label="positive", id=str(at)) for at, text in enumerate(texts)]
-    return rewrite_both_ways(given, unmask.rewriter("female", terms=terms), unmask.rewriter("male", terms=terms))
+    examples = [TextExample(text, label="positive", id=str(index)) for index, text in enumerate(texts)]
+    return rewrite_both_ways(examples, unmask.rewriter("female", terms=terms), unmask.rewriter("male", terms=terms))
 
 
 @pytest.fixture(scope="module")
 def pairs() -> list[Pair]:
-    return versions([one.text for one in reviews()])
+    return versions([review.text for review in reviews()])
 
 
 class ByWords:
-    """Rates by the words of a text: so much for each."""
+    """Rates a text by the value of each of its words."""
 
     labels = ("negative", "positive")
 
     def __init__(self, worth: dict[str, float]) -> None:
         self.worth = worth
-        self.asked: list[str] = []
+        self.rated_texts: list[str] = []
 
     def probabilities(self, texts: Sequence[Any]) -> Any:
-        self.asked += texts
+        self.rated_texts += texts
         rows = [[word.strip(".,;:!?'\"").lower() for word in text.split()] for text in texts]
         high = 0.5 + np.array([sum(self.worth.get(word, 0.0) for word in row) for row in rows])
         return np.column_stack([1 - high, high])
 
 
 def test_pairs_are_the_words_that_stand_against_each_other() -> None:
-    one, none = versions(["She told his brother that the actress was a king.", "A film."])
-    assert one.term_pairs == ["he/she", "his/her", "brother/sister", "actor/actress", "king/queen"]
-    assert one.terms == ["she", "his", "brother", "actress", "king"]
-    assert none.term_pairs == []
+    pair, unchanged = versions(["She told his brother that the actress was a king.", "A film."])
+    assert pair.term_pairs == ["he/she", "his/her", "brother/sister", "actor/actress", "king/queen"]
+    assert pair.terms == ["she", "his", "brother", "actress", "king"]
+    assert unchanged.term_pairs == []
 
 
 def test_each_pair_gets_what_it_adds(pairs: list[Pair]) -> None:
     model = ByWords({"he": 0.01, "she": -0.01, "mother": 0.03, "man": -0.02})
     items = score_pairs(pairs, Rater(model, None), seed=0).items
     parts = analysis.estimate_pairs(items)
-    found = {part.name: part.bias or 0.0 for part in parts}
+    biases = {part.name: part.bias or 0.0 for part in parts}
     assert all(part.interval and part.interval[0] <= (part.bias or 0.0) <= part.interval[1] for part in parts)
-    assert found["he/she"] == pytest.approx(0.02, abs=1e-3)
-    assert found["father/mother"] == pytest.approx(-0.03, abs=1e-3)
-    assert found["man/woman"] == pytest.approx(-0.02, abs=1e-3)
-    assert found["son/daughter"] == pytest.approx(0, abs=1e-3)
+    assert biases["he/she"] == pytest.approx(0.02, abs=1e-3)
+    assert biases["father/mother"] == pytest.approx(-0.03, abs=1e-3)
+    assert biases["man/woman"] == pytest.approx(-0.02, abs=1e-3)
+    assert biases["son/daughter"] == pytest.approx(0, abs=1e-3)
     test = analysis.estimate_over_pairs(items, 0)
     assert test is not None
-    assert test.n == len(found)
-    assert test.value == pytest.approx(np.mean(list(found.values())))
+    assert test.n == len(biases)
+    assert test.value == pytest.approx(np.mean(list(biases.values())))
     assert test.p_value is not None
     assert test.p_value > 0.1  # three words are not a gender
 
 
 def test_a_preference_for_a_gender_is_found(pairs: list[Pair]) -> None:
-    terms = {term for one in pairs for both in one.term_pairs for term in both.split("/")}
-    male = {both.split("/")[0] for one in pairs for both in one.term_pairs}
+    terms = {term for pair in pairs for term_pair in pair.term_pairs for term in term_pair.split("/")}
+    male = {term_pair.split("/")[0] for pair in pairs for term_pair in pair.term_pairs}
     chance = np.random.default_rng(1)
     worth = {term: (0.01 if term in male else 0.0) + chance.normal(0, 0.004) for term in sorted(terms)}
     items = score_pairs(pairs, Rater(ByWords(worth), None), seed=0).items
@@ -104,8 +104,8 @@ def test_what_is_not_known_is_not_tested(pairs: list[Pair]) -> None:
 
 
 def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pair]) -> None:
-    """The test over texts finds something in most of them: each likes or dislikes *he* by the chance of its weights."""
-    tokenizer = tokenizer_of([text for one in pairs for text in (one.female.text, one.male.text)])
+    """The test over texts is significant in most of them: random weights make each prefer or avoid *he*."""
+    tokenizer = tokenizer_of([text for pair in pairs for text in (pair.female.text, pair.male.text)])
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,
@@ -130,7 +130,7 @@ def test_models_that_have_learned_nothing_do_not_favour_a_gender(pairs: list[Pai
 
 def test_the_headline_says_which(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
-    pd.DataFrame({"text": [one.text for one in reviews()]}).to_csv(file, index=False)
+    pd.DataFrame({"text": [review.text for review in reviews()]}).to_csv(file, index=False)
     some = unmask.audit(ByWords({"he": 0.02, "his": 0.02}), texts=file).measurements[0]
     assert "a matter of some words more than of gender" in some.headline_text
     male = "he his him himself man boy father brother son uncle husband nephew grandfather king waiter landlord prince"
@@ -140,78 +140,82 @@ def test_the_headline_says_which(tmp_path: Path) -> None:
 
 
 def test_several_sets_at_once_are_as_one_at_a_time() -> None:
-    texts = [one.text for one in reviews()[:60]]
+    texts = [review.text for review in reviews()[:60]]
     sets = {terms: versions(texts, terms) for terms in ("pronouns", "family", "all")}
     worth = {"he": 0.01, "mother": 0.02, "king": -0.03}
     model = ByWords(worth)
     together = score_sets(sets, Rater(model, None), seed=3)
-    asked = model.asked[:-64]
-    assert len(asked) == len(set(asked))
-    for terms, of in sets.items():
-        alone = score_pairs(of, Rater(ByWords(worth), None), seed=3)
+    rated_texts = model.rated_texts[:-64]
+    assert len(rated_texts) == len(set(rated_texts))
+    for terms, pairs in sets.items():
+        alone = score_pairs(pairs, Rater(ByWords(worth), None), seed=3)
         pd.testing.assert_frame_equal(together[terms].items, alone.items)
 
 
 def test_ratings_are_kept_and_used_again(tmp_path: Path) -> None:
-    texts = [one.text for one in reviews()[:40]]
-    first, again, other = (ByWords({"he": 0.1}) for _ in range(3))
-    rated = CachedRater(Rater(first, None), tmp_path, "one").rate(texts)
-    second = CachedRater(Rater(again, None), tmp_path, "one").rate(texts)
-    assert (len(first.asked), len(again.asked)) == (40, 0)
+    texts = [review.text for review in reviews()[:40]]
+    first_model, cached_model, another_model = (ByWords({"he": 0.1}) for _ in range(3))
+    rated = CachedRater(Rater(first_model, None), tmp_path, "one").rate(texts)
+    second = CachedRater(Rater(cached_model, None), tmp_path, "one").rate(texts)
+    assert (len(first_model.rated_texts), len(cached_model.rated_texts)) == (40, 0)
     assert np.array_equal(rated.ratings, second.ratings)
     assert rated.choices == second.choices
-    CachedRater(Rater(other, None), tmp_path, "another").rate(texts)
-    assert len(other.asked) == 40
+    CachedRater(Rater(another_model, None), tmp_path, "another").rate(texts)
+    assert len(another_model.rated_texts) == 40
     damaged = sorted(tmp_path.glob("*.json"))
     for path in damaged:
         path.write_bytes(path.read_bytes()[:50])
-    assert np.array_equal(CachedRater(Rater(again, None), tmp_path, "one").rate(texts).ratings, rated.ratings)
-    assert len(again.asked) == 40
+    assert np.array_equal(CachedRater(Rater(cached_model, None), tmp_path, "one").rate(texts).ratings, rated.ratings)
+    assert len(cached_model.rated_texts) == 40
 
 
 def test_an_audit_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second run asks only for what the first had not rated, and gives the result of one that never stopped."""
-    counted: list[int] = []
+    """The second run rates only what the first had not, and gives the result of an uninterrupted run."""
+    batch_sizes: list[int] = []
     rate = Rater.rate
 
-    def counting(self: Any, texts: Sequence[str]) -> Any:
-        counted.append(len(texts))
-        if stop_at and len(counted) == stop_at:
+    def count_and_rate(self: Any, texts: Sequence[str]) -> Any:
+        batch_sizes.append(len(texts))
+        if stop_at and len(batch_sizes) == stop_at:
             raise KeyboardInterrupt
         return rate(self, texts)
 
-    monkeypatch.setattr(Rater, "rate", counting)
+    monkeypatch.setattr(Rater, "rate", count_and_rate)
     monkeypatch.setattr(sys.modules["unmask.measures.sentiment.scoring"], "AT_ONCE", 10)
     settings: dict[str, Any] = {"corpora": "reviews", "limit": 40, "seed": 5, "workspace": tmp_path / "w"}
     stop_at = 3
     with pytest.raises(KeyboardInterrupt):
         unmask.audit("unmask-mini-sentiment", **settings)
     assert len(list((tmp_path / "w").glob("*.json"))) == 2
-    stop_at, before = 0, len(counted)
+    stop_at, before = 0, len(batch_sizes)
     second = unmask.audit("unmask-mini-sentiment", **settings)
-    assert len(counted) - before == 4 - 2 + 1  # the two that are left, and the noise floor
-    whole = unmask.audit("unmask-mini-sentiment", **(settings | {"workspace": None}))
-    assert second.measurements == whole.measurements
+    assert len(batch_sizes) - before == 4 - 2 + 1  # the two that are left, and the noise floor
+    uninterrupted = unmask.audit("unmask-mini-sentiment", **(settings | {"workspace": None}))
+    assert second.measurements == uninterrupted.measurements
 
 
 def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]) -> None:
-    """Whatever changes a rating makes another identity: labels, words, configuration, weights, how texts are read."""
-    tokenizer = tokenizer_of([text for one in pairs[:20] for text in (one.female.text, one.male.text)])
+    """Whatever changes a rating changes the identity: labels, words, configuration, weights, how texts are read."""
+    tokenizer = tokenizer_of([text for pair in pairs[:20] for text in (pair.female.text, pair.male.text)])
     small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 
     def identity(
-        labels: tuple[str, str] = ("negative", "positive"), positive: str | None = None, *, seed: int = 0, **more: Any
+        labels: tuple[str, str] = ("negative", "positive"),
+        positive: str | None = None,
+        *,
+        seed: int = 0,
+        **options: Any,
     ) -> str:
         config = transformers.BertConfig(
-            vocab_size=len(tokenizer), id2label=dict(enumerate(labels)), **(small | more.pop("config", {}))
+            vocab_size=len(tokenizer), id2label=dict(enumerate(labels)), **(small | options.pop("config", {}))
         )
         torch.manual_seed(seed)
-        words = more.pop("tokenizer", tokenizer)
-        model = TransformersClassifier(transformers.BertForSequenceClassification(config), words, **more)
+        words = options.pop("tokenizer", tokenizer)
+        model = TransformersClassifier(transformers.BertForSequenceClassification(config), words, **options)
         return identify_rater(model, Rater(model, positive))
 
-    other = tokenizer_of([text for one in pairs[20:] for text in (one.female.text, one.male.text)])
-    found = [
+    other_tokenizer = tokenizer_of([text for pair in pairs[20:] for text in (pair.female.text, pair.male.text)])
+    identities = [
         identity(),
         identity(("positive", "negative")),
         identity(positive="negative"),
@@ -219,10 +223,10 @@ def test_kept_ratings_are_of_the_same_model_and_way_of_reading(pairs: list[Pair]
         identity(long_texts="window"),
         identity(most_tokens=32),
         identity(config={"layer_norm_eps": 1e-5}),
-        identity(tokenizer=other),
+        identity(tokenizer=other_tokenizer),
     ]
-    assert len(set(found)) == len(found)
-    assert identity() == found[0]
+    assert len(set(identities)) == len(identities)
+    assert identity() == identities[0]
 
 
 def test_pairs_that_share_a_word_are_one_family() -> None:
@@ -231,25 +235,25 @@ def test_pairs_that_share_a_word_are_one_family() -> None:
 
 
 def test_least_squares_and_its_errors_by_hand() -> None:
-    """Against statsmodels' formulas written out: (XᵀX)⁻¹Xᵀy, and White's errors times n/(n − k)."""
+    """Against statsmodels' formulas: (XᵀX)⁻¹Xᵀy, and White's errors times n/(n − k)."""
     draw = np.random.default_rng(4)
     counts = draw.integers(0, 3, size=(30, 3))
     names = np.array(["he/she", "man/woman", "son/daughter"])
     rows = ["; ".join(np.repeat(names, row)) for row in counts]
-    kept_rows = [bool(text) for text in rows]
-    design = counts[kept_rows].astype(float)
+    nonempty_rows = [bool(text) for text in rows]
+    design = counts[nonempty_rows].astype(float)
     bias = design @ [0.02, -0.01, 0.03] + draw.normal(0, 0.01, len(design))
     frame = pd.DataFrame({"term_pairs": [text for text in rows if text], "bias": bias})
     inverse = np.linalg.inv(design.T @ design)
     values = inverse @ design.T @ bias
-    left = bias - design @ values
-    errors = np.sqrt(np.diag(inverse @ (design.T * left**2) @ design @ inverse) * len(bias) / (len(bias) - 3))
-    found = {part.name: part for part in analysis.estimate_pairs(frame)}
-    for at, name in enumerate(names):
-        assert found[name].bias == pytest.approx(values[at])
-        interval = found[name].interval
+    residuals = bias - design @ values
+    errors = np.sqrt(np.diag(inverse @ (design.T * residuals**2) @ design @ inverse) * len(bias) / (len(bias) - 3))
+    parts = {part.name: part for part in analysis.estimate_pairs(frame)}
+    for index, name in enumerate(names):
+        assert parts[name].bias == pytest.approx(values[index])
+        interval = parts[name].interval
         assert interval is not None
-        assert (interval[1] - interval[0]) / 2 == pytest.approx(stats.t.isf(0.025, len(bias) - 3) * errors[at])
+        assert (interval[1] - interval[0]) / 2 == pytest.approx(stats.t.isf(0.025, len(bias) - 3) * errors[index])
 
 
 def test_rare_pairs_share_a_column_and_unread_texts_are_left_out() -> None:
@@ -261,15 +265,15 @@ def test_rare_pairs_share_a_column_and_unread_texts_are_left_out() -> None:
     frame = pd.DataFrame(
         {"term_pairs": ["he/she; he/she"] * 12, "bias": [0.02] * 6 + [0.0] * 6, "terms_read": [2] * 6 + [0] * 6}
     )
-    (read,) = analysis.estimate_pairs(frame)
-    assert read.n == 6
-    assert read.bias == pytest.approx(0.01)
+    (part,) = analysis.estimate_pairs(frame)
+    assert part.n == 6
+    assert part.bias == pytest.approx(0.01)
 
 
 def test_places_are_found_after_longer_words() -> None:
-    """*he* becomes *she*: what follows moves by a letter each time, and is looked for where it then stands."""
+    """*he* becomes *she*: later positions move by a letter each time, and terms are found where they then are."""
     text = "He saw him and he saw him and he left."
-    (one,) = versions([text])
+    (pair,) = versions([text])
 
     class UpTo:
         labels = ("negative", "positive")
@@ -279,8 +283,8 @@ def test_places_are_found_after_longer_words() -> None:
             return np.full((len(texts), 2), 0.5)
 
         def views(self, texts: Sequence[str]) -> Any:
-            end = one.female.text.index("she left")  # in the female version, the last term begins where reading ends
-            return [View(99, ((0, end if text == one.female.text else 0),), (text.encode(),)) for text in texts]
+            end = pair.female.text.index("she left")  # in the female version, the last term begins where reading ends
+            return [View(99, ((0, end if text == pair.female.text else 0),), (text.encode(),)) for text in texts]
 
-    items = score_pairs([one], Rater(UpTo(), None), seed=0).items
+    items = score_pairs([pair], Rater(UpTo(), None), seed=0).items
     assert items["terms_read"].tolist() == [4]
