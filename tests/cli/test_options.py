@@ -104,9 +104,9 @@ def test_command_line_toml_and_python_give_the_same(app: typer.Typer, baked: lis
         'flour = "spelt"\nextra = ["raisins", "seeds.csv"]\nminutes = 40\nheat = 200\neggs = 0\ncrust = "thick"\n'
         'style = "braided"\nrecipe = "r.txt"\nvegan = true\npreheat = false\nsteps = ".1,.2"\ndevice = "cpu"\n'
     )
-    read = BakeOptions(**read_toml(file, BakeOptions))
+    options = BakeOptions(**read_toml(file, BakeOptions))
     in_folder = {"extras": ("raisins", str(tmp_path / "seeds.csv")), "recipe": tmp_path / "r.txt"}
-    assert read == expected.replace(**in_folder)
+    assert options == expected.replace(**in_folder)
 
 
 def test_what_is_typed_wins_over_the_file(app: typer.Typer, baked: list[Any], tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_defaults_are_those_of_the_class(app: typer.Typer, baked: list[Any]) -> 
 
 
 def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
-    said = _run(app, "--help").output
+    output = _run(app, "--help").output
     for part in (
         "flour",
         "--extra",
@@ -136,11 +136,11 @@ def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
         "Do not heat",
         "0.5,1",
     ):
-        assert part in said, part
-    assert "--helper" not in said
-    assert "--extras" not in said
-    assert said.index("--config") < said.index("--extra")
-    assert said.index("--vegan") < said.index("--json") < said.index("--device")
+        assert part in output, part
+    assert "--helper" not in output
+    assert "--extras" not in output
+    assert output.index("--config") < output.index("--extra")
+    assert output.index("--vegan") < output.index("--json") < output.index("--device")
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_mistakes_on_the_command_line(app: typer.Typer) -> None:
 def test_paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "near").mkdir()
     file = tmp_path / "bake.toml"
-    for flour, place in {"rye": "rye", "near": tmp_path / "near", "./gone": tmp_path / "gone", "a/b": "a/b"}.items():
+    for flour, expected in {"rye": "rye", "near": tmp_path / "near", "./gone": tmp_path / "gone", "a/b": "a/b"}.items():
         file.write_text(f'flour = "{flour}"\nrecipe = ""\nextra = []\n')
-        assert read_toml(file, BakeOptions) == {"flour": str(place)}
+        assert read_toml(file, BakeOptions) == {"flour": str(expected)}
 
 
 def test_values_are_converted_where_nothing_can_go_wrong() -> None:
@@ -246,7 +246,9 @@ def test_options_are_immutable_hashable_and_can_be_sent() -> None:
 
 
 def test_the_template_sets_every_option_to_its_default(tmp_path: Path) -> None:
-    panels = toml_template(one for one in BakeOptions.parameters().values() if one.cli and not one.required)
+    panels = toml_template(
+        parameter for parameter in BakeOptions.parameters().values() if parameter.cli and not parameter.required
+    )
     assert list(panels) == ["", "Oven"]
     file = tmp_path / "all.toml"
     file.write_text("\n".join(line for panel in panels.values() for _, line in panel))
@@ -261,17 +263,17 @@ def test_help_in_python_teaches_the_keywords() -> None:
 
     assert "How hot." in str(bake.__doc__)
     assert bake("rye", heat=200).heat == 200
-    shown = inspect.signature(bake).parameters
-    assert shown["minutes"].default == 30
-    assert next(iter(shown)) == "flour"
-    assert "options" not in shown
+    parameters = inspect.signature(bake).parameters
+    assert parameters["minutes"].default == 30
+    assert next(iter(parameters)) == "flour"
+    assert "options" not in parameters
 
 
 def test_completion_comes_from_the_fields(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["bakery"])
     command: Any = typer.main.get_command(app).commands["bake"]  # type: ignore[attr-defined]
-    by_name = {one.name: one for one in command.params}
+    by_name = {parameter.name: parameter for parameter in command.params}
     context = command.make_context("bake", ["rye"])
-    assert [one.value for one in by_name["style"].shell_complete(context, "br")] == ["braided"]
-    assert [one.value for one in by_name["crust"].shell_complete(context, "")] == ["thin", "thick"]
-    assert [one.value for one in by_name["flour"].shell_complete(context, "s")] == ["spelt"]
+    assert [item.value for item in by_name["style"].shell_complete(context, "br")] == ["braided"]
+    assert [item.value for item in by_name["crust"].shell_complete(context, "")] == ["thin", "thick"]
+    assert [item.value for item in by_name["flour"].shell_complete(context, "s")] == ["spelt"]
