@@ -179,21 +179,26 @@ class TestTables3To6:
 class TestTable2:
     def test_is_the_papers(self) -> None:
         """Within what rounding and two slips in the printed accuracies leave open."""
-        found = {(one.first, one.second): one for one in correlate_figures(sort_grid(_paper()))}
+        correlations = {
+            (correlation.first, correlation.second): correlation
+            for correlation in correlate_figures(sort_grid(_paper()))
+        }
         printed = [(("bias abs", "bias tot"), 0.373, ""), (("bias abs", "accuracy"), -0.481, "**")]
         printed += [(("bias abs", "F1"), -0.497, "***"), (("bias tot", "accuracy"), 0.044, "")]
         printed += [(("bias tot", "F1"), -0.085, ""), (("accuracy", "F1"), 0.886, "***")]
         for pair, r, stars in printed:
-            assert found[pair].independent.value == pytest.approx(r, abs=0.004), pair
-            assert found[pair].marked.endswith(stars or tuple("0123456789")), pair
+            assert correlations[pair].independent.value == pytest.approx(r, abs=0.004), pair
+            assert correlations[pair].marked.endswith(stars or tuple("0123456789")), pair
 
     def test_published_p_is_that_of_the_papers_statistics(self) -> None:
-        one = next(
-            one for one in correlate_figures(sort_grid(_paper())) if (one.first, one.second) == ("bias abs", "accuracy")
+        correlation = next(
+            correlation
+            for correlation in correlate_figures(sort_grid(_paper()))
+            if (correlation.first, correlation.second) == ("bias abs", "accuracy")
         )
-        assert one.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
+        assert correlation.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
         gap = _paper().assign(accuracy=_paper()["accuracy"].where(_paper()["model"] != "distbase"))
-        assert [one.n for one in correlate_figures(sort_grid(gap))] == [63, 54, 63, 54, 63, 54]
+        assert [correlation.n for correlation in correlate_figures(sort_grid(gap))] == [63, 54, 63, 54, 63, 54]
 
     def test_the_matrix_is_symmetric(self) -> None:
         rows = [row[1:] for row in tabulate_correlations(sort_grid(_paper()))[0].rows]
@@ -201,28 +206,33 @@ class TestTable2:
         assert rows[0][3] == "−0.496***"
 
     def test_sound_judges_over_models(self) -> None:
-        one = next(
-            one for one in correlate_figures(sort_grid(_sound())) if (one.first, one.second) == ("bias abs", "accuracy")
+        correlation = next(
+            correlation
+            for correlation in correlate_figures(sort_grid(_sound()))
+            if (correlation.first, correlation.second) == ("bias abs", "accuracy")
         )
-        assert one.models.interval is not None
-        assert one.independent.interval is not None
+        assert correlation.models.interval is not None
+        assert correlation.independent.interval is not None
         assert (
-            one.models.interval[0] < one.independent.interval[0] < one.independent.interval[1] < one.models.interval[1]
+            correlation.models.interval[0]
+            < correlation.independent.interval[0]
+            < correlation.independent.interval[1]
+            < correlation.models.interval[1]
         )
-        assert one.models.df == 6
-        assert "*" not in one.marked  # what the paper gives two stars
+        assert correlation.models.df == 6
+        assert "*" not in correlation.marked  # what the paper gives two stars
         means = _paper().groupby("model")[["abs_nonzero", "accuracy"]].mean()
-        assert one.between.value == pytest.approx(means["abs_nonzero"].corr(means["accuracy"]))
+        assert correlation.between.value == pytest.approx(means["abs_nonzero"].corr(means["accuracy"]))
 
     def test_details_have_all_pairs(self) -> None:
         assert len(tabulate_correlations(sort_grid(_sound()))[1].rows) == 6
 
-    @pytest.mark.parametrize("kept", ["model == 'distbase'", "condition == 'R-pro'", "accuracy == 0.817"])
-    def test_what_does_not_vary_has_no_correlation(self, kept: str) -> None:
+    @pytest.mark.parametrize("query", ["model == 'distbase'", "condition == 'R-pro'", "accuracy == 0.817"])
+    def test_what_does_not_vary_has_no_correlation(self, query: str) -> None:
         """One model, one condition, one cell; accuracies that are equal but for the rounding of their mean."""
-        cells = _sound().query(kept).assign(accuracy=0.8, f1=0.8)
+        cells = _sound().query(query).assign(accuracy=0.8, f1=0.8)
         assert tabulate_correlations(sort_grid(cells))[0].rows[2] == ("accuracy", "–", "–", "", "–")
-        assert all(one.p_adjusted is None for one in correlate_figures(sort_grid(cells))[1:])
+        assert all(correlation.p_adjusted is None for correlation in correlate_figures(sort_grid(cells))[1:])
 
 
 class TestStatistics:
@@ -255,11 +265,11 @@ class TestStatistics:
 
     def test_shares_worked_by_hand(self) -> None:
         """Rows differ by 2, columns by 1, nothing else: squares 4, 1 and 0 of 5."""
-        found = variance_shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
-        assert found is not None
-        assert [found.rows, found.columns, found.rest] == pytest.approx([0.8, 0.2, 0.0])
-        assert found.chance == pytest.approx(0.4, abs=0.1)  # two shuffles of four leave the rows apart
-        assert found.p_value == pytest.approx(0.5, abs=0.1)
+        shares = variance_shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
+        assert shares is not None
+        assert [shares.rows, shares.columns, shares.rest] == pytest.approx([0.8, 0.2, 0.0])
+        assert shares.chance == pytest.approx(0.4, abs=0.1)  # two shuffles of four leave the rows apart
+        assert shares.p_value == pytest.approx(0.5, abs=0.1)
 
     def test_shares_of_degenerate_input(self) -> None:
         assert variance_shares([[1, 1], [1, 1]], ["a", "b"], seed=0) is None
@@ -277,11 +287,11 @@ class TestStatistics:
         for seed in range(300):
             table = random.normal(size=(7, 9)) * 0.5
             for name in dict.fromkeys(blocks):
-                table[:, [one == name for one in blocks]] += random.normal(size=(7, 1))
-            for way, names in (("together", blocks), ("apart", [str(at) for at in range(9)])):
-                found = variance_shares(table, names, seed=seed, draws=99)
-                assert found is not None
-                rejected[way] += found.p_value <= 0.05
+                table[:, [block == name for block in blocks]] += random.normal(size=(7, 1))
+            for method, names in (("together", blocks), ("apart", [str(index) for index in range(9)])):
+                shares = variance_shares(table, names, seed=seed, draws=99)
+                assert shares is not None
+                rejected[method] += shares.p_value <= 0.05
         assert rejected["together"] < 0.09 * 300 < 0.13 * 300 < rejected["apart"]
 
     def test_one_against_others(self) -> None:
@@ -313,7 +323,11 @@ class TestQuestions:
         wide = wide.pivot(index=["model", "terms"], columns="kind", values="tot_nonzero")
         change = (wide["mix"] - wide["original"]).groupby("model").mean()
         theirs = stats.ttest_1samp(change, 0)
-        ours = next(one for one in answer_questions(_paper())[0].findings if one.name == "total bias, mix − original")
+        ours = next(
+            finding
+            for finding in answer_questions(_paper())[0].findings
+            if finding.name == "total bias, mix − original"
+        )
         assert (ours.n, ours.estimate.df) == (21, 6)
         assert ours.estimate.p_value == pytest.approx(theirs.pvalue)
         assert ours.estimate.interval == pytest.approx(tuple(theirs.confidence_interval()))
@@ -321,7 +335,9 @@ class TestQuestions:
     def test_a_remedy_that_works_is_said_to(self) -> None:
         random = np.random.default_rng(8)
         half = [0.5 if name.startswith("mix") else 1.0 for name in _paper()["condition"]] * random.uniform(0.8, 1.2, 63)
-        base = _paper()["model"].map({name: 0.01 * (1 + at) for at, name in enumerate(_paper()["model"].unique())})
+        base = _paper()["model"].map(
+            {name: 0.01 * (1 + index) for index, name in enumerate(_paper()["model"].unique())}
+        )
         answer = answer_questions(_sound(abs_changed=base * half, tot_changed=base * half / 2))[0].answer
         assert "Removing the terms from the training reviews: no reliable difference in absolute bias" in answer
         assert "Balancing the terms in the training reviews: lowers the absolute bias by a factor (0.5" in answer
@@ -330,21 +346,23 @@ class TestQuestions:
 
     def test_per_changed_term(self) -> None:
         count = _paper()["terms"].map({"pro": 2.0, "weat": 4.0, "all": 8.0})
-        found = {one.name: one for one in answer_questions(_sound(terms_per_text=count))[2].findings}
-        per_text, per_term = (found[f"absolute bias per {unit}, all / pro"] for unit in ("text", "changed term"))
+        findings = {finding.name: finding for finding in answer_questions(_sound(terms_per_text=count))[2].findings}
+        per_text, per_term = (findings[f"absolute bias per {unit}, all / pro"] for unit in ("text", "changed term"))
         assert per_term.estimate.value == pytest.approx((per_text.estimate.value or 0) / 4)
         assert per_term.estimate.p_value != per_text.estimate.p_value
 
     def test_a_model_without_pretraining_is_set_against_the_others(self) -> None:
         names = _paper()["model"].replace({"distbase": "scratch"})
-        found = answer_questions(
+        answer = answer_questions(
             _sound(model=names, abs_changed=_paper()["abs_nonzero"].where(names != "scratch", 1e-9))
         )[1]
-        one = next(one for one in found.findings if one.name == "absolute bias, without − with pretraining")
-        assert one.n == 7
-        assert (one.estimate.df, one.effect) == (5, "smaller absolute bias")
+        finding = next(
+            finding for finding in answer.findings if finding.name == "absolute bias, without − with pretraining"
+        )
+        assert finding.n == 7
+        assert (finding.estimate.df, finding.effect) == (5, "smaller absolute bias")
         assert (
-            "Models without pretraining: no reliable difference in absolute bias" in found.answer
+            "Models without pretraining: no reliable difference in absolute bias" in answer.answer
         )  # ALBERT's are large
 
     def test_one_model_or_cell_is_not_tested(self) -> None:
@@ -370,18 +388,18 @@ class TestQuestions:
         first = (_paper()["model"] == "distbase") & (_paper()["condition"] == "R-pro")
         zero = _paper()["abs_nonzero"].mask(first, 0.0)
         finetuning, _, terms = answer_questions(_sound(abs_changed=zero))
-        found = {one.name: one for answer in (finetuning, terms) for one in answer.findings}
-        one = found["absolute bias, R / original"]
-        assert (one.n, one.left_out, one.null) == (20, 1, 1.0)
-        assert "; 1 left out, with a bias of 0)" in one.sentence
-        without = {one.name: one for one in answer_questions(_sound()[~first])[0].findings}
-        assert one.estimate == without[one.name].estimate
-        assert one.p_adjusted is not None
+        findings = {finding.name: finding for answer in (finetuning, terms) for finding in answer.findings}
+        finding = findings["absolute bias, R / original"]
+        assert (finding.n, finding.left_out, finding.null) == (20, 1, 1.0)
+        assert "; 1 left out, with a bias of 0)" in finding.sentence
+        without = {finding.name: finding for finding in answer_questions(_sound()[~first])[0].findings}
+        assert finding.estimate == without[finding.name].estimate
+        assert finding.p_adjusted is not None
         assert "; 1 left out, with a bias of 0)" in finetuning.answer
         assert "; 1 left out, with a bias of 0)" in terms.answer
-        assert found["absolute bias, mix / original"].left_out == 0
+        assert findings["absolute bias, mix / original"].left_out == 0
         table = list_findings([finetuning]).set_index("figure")
-        assert table["left_out"].sum() == table.loc[one.name, "left_out"] == 1
+        assert table["left_out"].sum() == table.loc[finding.name, "left_out"] == 1
 
     def test_a_ratio_without_a_pair_is_not_tested(self) -> None:
         removed = _paper()["condition"].str.startswith("R")
@@ -393,10 +411,10 @@ class TestQuestions:
 
     def test_a_share_stands_against_what_chance_gives(self) -> None:
         answer = answer_questions(_paper())[1]
-        one = next(one for one in answer.findings if one.name.startswith("absolute bias, share"))
-        assert 0.04 < one.null < 0.2
-        assert one.context.startswith(f"{100 * one.null:.0f} % by chance")
-        assert list_findings([answer])["null"].iloc[0] == one.null
+        finding = next(finding for finding in answer.findings if finding.name.startswith("absolute bias, share"))
+        assert 0.04 < finding.null < 0.2
+        assert finding.context.startswith(f"{100 * finding.null:.0f} % by chance")
+        assert list_findings([answer])["null"].iloc[0] == finding.null
 
     def test_one_model_of_each_kind_is_not_tested(self) -> None:
         cells = _sound().query("model in ('distbase', 'bertbase')").replace({"model": {"distbase": "scratch"}})
@@ -436,7 +454,7 @@ class TestBatchSizes:
             moved.append(cells.assign(batch_size=size, **changes))
         note = tabulate_batch_sizes(sort_grid(pd.concat(moved))).note
         assert note.count("p = 0.120 after correction: no reliable difference; trainings: 6.") == 4
-        one = compare_levels(
+        finding = compare_levels(
             pd.concat(moved),
             "abs_changed",
             ("batch_size", 8, 32),
@@ -445,16 +463,16 @@ class TestBatchSizes:
             as_ratio=True,
             cluster="condition",
         )
-        assert one.estimate.p_value == pytest.approx(0.03)
-        assert adjust_findings([one])[0].is_clear  # alone it would be
+        assert finding.estimate.p_value == pytest.approx(0.03)
+        assert adjust_findings([finding])[0].is_clear  # alone it would be
 
     def test_a_difference_that_is_there_is_found(self) -> None:
         cells = _sound()
         moves = np.linspace(0.9, 1.1, len(cells))
         double = cells.assign(batch_size=8, abs_changed=cells["abs_changed"] * 2 * moves)
         note = tabulate_batch_sizes(sort_grid(pd.concat([cells, double]))).note
-        said = note[note.index("abs, 8 / 32: 2") : note.index("; trainings: 49.")]
-        assert said.endswith("p < 0.001 after correction")
+        sentence = note[note.index("abs, 8 / 32: 2") : note.index("; trainings: 49.")]
+        assert sentence.endswith("p < 0.001 after correction")
 
     def test_a_bias_of_zero_is_left_out_of_the_ratio(self) -> None:
         cells = _sound().query("model == 'bertbase'")
