@@ -60,18 +60,18 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def _request(task: str, model: Path, files: dict[str, Path], out: Path, **changes: Any) -> FinetuneOptions:
-    given = {"task": task, "model": model, "out": out, "train": files[task], "held_out": 0.2, **dict(SETTINGS)}
-    return FinetuneOptions(**{**given, **changes})
+    options = {"task": task, "model": model, "out": out, "train": files[task], "held_out": 0.2, **dict(SETTINGS)}
+    return FinetuneOptions(**{**options, **changes})
 
 
 def _weights(folder: Path) -> dict[str, torch.Tensor]:
     (file,) = folder.glob("*.safetensors")
-    found: dict[str, torch.Tensor] = load_file(file)
-    return found
+    weights: dict[str, torch.Tensor] = load_file(file)
+    return weights
 
 
-def _distance(one: Path, two: Path) -> float:
-    first, second = _weights(one), _weights(two)
+def _distance(first_folder: Path, second_folder: Path) -> float:
+    first, second = _weights(first_folder), _weights(second_folder)
     assert first.keys() == second.keys()
     return max(float((first[name] - second[name]).abs().max()) for name in first)
 
@@ -123,7 +123,7 @@ def test_a_masked_language_model_gets_better(
     request = _request("mlm", model_folder(family), files, tmp_path / "out", lora_rank=rank, epochs=4)
     record = finetune_model(request)
     assert record is not None
-    losses = [one["loss"] for one in record["history"]]
+    losses = [evaluation["loss"] for evaluation in record["history"]]
     assert losses[-1] < losses[0]
     model = load_masked_lm(str(tmp_path / "out"))  # an adapter loads like a whole model
     base = load_masked_lm(str(model_folder(family)))
@@ -150,15 +150,15 @@ def test_an_adapter_holds_its_head_and_little_else(
     assert classifier.labels == ["bad", "good"]
     rows = [json.loads(line) for line in files["sentiment"].read_text().splitlines()]
     p = classifier.probabilities([row["text"] for row in rows])
-    wanted = [classifier.labels.index(row["label"]) for row in rows]
-    loss = -np.log(p[range(len(rows)), wanted]).mean()
+    expected = [classifier.labels.index(row["label"]) for row in rows]
+    loss = -np.log(p[range(len(rows)), expected]).mean()
     assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # nothing was lost on the way
     for file in (tmp_path / "out").glob("tokenizer*"):
         file.unlink()  # then that of its model is taken, not one made up
     reloaded = load_classifier(str(tmp_path / "out"))
     assert isinstance(reloaded, Classifier)
-    again = reloaded.probabilities([row["text"] for row in rows])
-    assert np.abs(again - p).max() < 1e-6
+    p_reloaded = reloaded.probabilities([row["text"] for row in rows])
+    assert np.abs(p_reloaded - p).max() < 1e-6
 
 
 def test_an_adapter_of_another_kind_is_refused(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
@@ -201,10 +201,10 @@ def test_a_head_for_the_same_labels_is_kept_and_one_for_others_is_not(
     first = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["good", "bad"])
     assert first.labels == ("bad", "good")  # the order of the head that is there
     assert first.trained_whole == ("classifier",)
-    kept = _weights(tmp_path / "first")["classifier.weight"]
-    assert torch.equal(first.model.classifier.weight.detach(), kept)
+    head_weights = _weights(tmp_path / "first")["classifier.weight"]
+    assert torch.equal(first.model.classifier.weight.detach(), head_weights)
     other = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["apple", "pear"])
-    assert not torch.equal(other.model.classifier.weight.detach(), kept)
+    assert not torch.equal(other.model.classifier.weight.detach(), head_weights)
     assert other.model.config.id2label == {0: "apple", 1: "pear"}
 
 
@@ -370,9 +370,9 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
     accelerator = Accelerator(cpu=True)
     after: list[tuple[Any, ...]] = []
     sizes: list[int] = []
-    for kind, accumulate in ((MaskedLanguageModelling, 1), (_Short, 2)):
+    for task_class, accumulate in ((MaskedLanguageModelling, 1), (_Short, 2)):
         base = load_trainable(str(folder), LoadOptions())
-        job = kind(base.tokenizer, 64, seed=1)
+        job = task_class(base.tokenizer, 64, seed=1)
         if isinstance(job, _Short):
             job.sizes = sizes
         features = job.features(read_examples(files["mlm"], "mlm"))
@@ -453,7 +453,7 @@ def test_the_best_checkpoint_is_kept_not_the_last(model_folder: Folder, files: d
     )
     record = finetune_model(request)
     assert record is not None
-    best = min(record["history"], key=lambda one: one["loss"])
+    best = min(record["history"], key=lambda evaluation: evaluation["loss"])
     assert record["best_step"] == best["step"] < record["steps"]
     assert record["metrics"]["validation"]["loss"] == pytest.approx(best["loss"], abs=1e-6)
 
@@ -469,7 +469,7 @@ def test_a_training_set_without_a_test_set_can_have_one(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"task": "tagging"}, "task is 'tagging'; choose from: mlm, sentiment, nli"),
         ({"epochs": 0}, "epochs is 0; give 1 or more"),
@@ -493,12 +493,12 @@ def test_a_training_set_without_a_test_set_can_have_one(
     ],
 )
 def test_bad_requests_are_refused(
-    changes: dict[str, Any], said: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path,
+    changes: dict[str, Any], message: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     (tmp_path / "snli").mkdir()
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
-    with pytest.raises(UnmaskError, match=said):
+    with pytest.raises(UnmaskError, match=message):
         finetune_model(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out").replace(**changes))
     assert not (tmp_path / "out").exists()
 
@@ -515,10 +515,10 @@ def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: P
         done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("Model:") == 1
-    one, two = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two"))
-    assert two["device"] == "2 × cpu"
-    assert two["metrics"]["validation"]["masked_pieces"] == one["metrics"]["validation"]["masked_pieces"]
-    assert two["metrics"]["validation"]["loss"] == pytest.approx(one["metrics"]["validation"]["loss"], abs=1e-4)
+    single, parallel = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two"))
+    assert parallel["device"] == "2 × cpu"
+    assert parallel["metrics"]["validation"]["masked_pieces"] == single["metrics"]["validation"]["masked_pieces"]
+    assert parallel["metrics"]["validation"]["loss"] == pytest.approx(single["metrics"]["validation"]["loss"], abs=1e-4)
     assert _distance(tmp_path / "one", tmp_path / "two") < 1e-4
 
 
