@@ -49,7 +49,9 @@ def test_person_words_and_professions_are_whole() -> None:
     tokenizer = AutoTokenizer.from_pretrained(MINI)
     targets = {person.target for person in persons("en")}
     assert len(targets) == 18
-    single = {one.name for one in attributes("en") if " " not in one.name and "-" not in one.name}
+    single = {
+        attribute.name for attribute in attributes("en") if " " not in attribute.name and "-" not in attribute.name
+    }
     assert len(single) > 20
     common = {"nurse", "doctor", "engineer", "teacher", "lawyer", "soldier", "librarian", "programmer", "nanny", "chef"}
     split = [word for word in targets | single | common if len(tokenizer.tokenize(word)) != 1]
@@ -68,13 +70,13 @@ def test_person_words_and_professions_are_whole() -> None:
 def test_it_has_read(sentence: str, word: str) -> None:
     tokenizer, model = AutoTokenizer.from_pretrained(MINI), AutoModelForMaskedLM.from_pretrained(MINI).eval()
     encoded = tokenizer(sentence, return_tensors="pt")
-    at = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())
-    assert tokenizer.convert_ids_to_tokens(int(model(**encoded).logits[0, at].argmax())) == word
+    position = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())
+    assert tokenizer.convert_ids_to_tokens(int(model(**encoded).logits[0, position].argmax())) == word
 
 
 def test_an_audit_says_what_its_card_says() -> None:
-    found = unmask.audit("unmask-mini", measures="association").measurements[0]
-    stereotype, share = found.tests["stereotype"], found.tests["workforce share, pearson"]
+    measurement = unmask.audit("unmask-mini", measures="association").measurements[0]
+    stereotype, share = measurement.tests["stereotype"], measurement.tests["workforce share, pearson"]
     assert stereotype.value == pytest.approx(0.42, abs=0.01)
     assert share.value == pytest.approx(0.43, abs=0.01)
     assert share.p_adjusted is not None
@@ -113,8 +115,8 @@ def test_the_inference_classifier_knows_its_labels() -> None:
 def _accuracy(name: str, rows: list[dict[str, Any]], texts: list[Any], labels: dict[str, str]) -> float:
     classifier = load_classifier(name)
     assert isinstance(classifier, Classifier)
-    wanted = [classifier.labels.index(labels.get(row["label"], row["label"])) for row in rows]
-    return float(np.mean(classifier.probabilities(texts).argmax(axis=1) == wanted))
+    expected = [classifier.labels.index(labels.get(row["label"], row["label"])) for row in rows]
+    return float(np.mean(classifier.probabilities(texts).argmax(axis=1) == expected))
 
 
 def _sample(file: Path, count: int) -> list[dict[str, Any]]:

@@ -38,7 +38,7 @@ Make = Callable[..., tuple[Any, Any]]
 def make(model_folder: Callable[[str], Path]) -> Make:
     """A classifier of a family with random weights, and its tokenizer."""
 
-    def made(family: str, labels: int = 3, **settings: Any) -> tuple[Any, Any]:
+    def make_classifier(family: str, labels: int = 3, **settings: Any) -> tuple[Any, Any]:
         config = transformers.AutoConfig.from_pretrained(model_folder(family), num_labels=labels, **settings)
         torch.manual_seed(5)
         model = transformers.AutoModelForSequenceClassification.from_config(config).eval()
@@ -48,14 +48,14 @@ def make(model_folder: Callable[[str], Path]) -> Make:
                     parameter.add_(0.1 * torch.randn_like(parameter))
         return model, transformers.AutoTokenizer.from_pretrained(model_folder(family))
 
-    return made
+    return make_classifier
 
 
 def _naive(model: Any, ids: list[int], types: list[int] | None = None) -> Any:
     """The outputs for one input alone."""
-    more = {} if types is None else {"token_type_ids": torch.tensor([types])}
+    extra_inputs = {} if types is None else {"token_type_ids": torch.tensor([types])}
     with torch.inference_mode():
-        return model(input_ids=torch.tensor([ids]), **more).logits[0].double().numpy()
+        return model(input_ids=torch.tensor([ids]), **extra_inputs).logits[0].double().numpy()
 
 
 def _softmax(logits: Any) -> Any:
@@ -65,8 +65,8 @@ def _softmax(logits: Any) -> Any:
 def _cuts(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
     """The inputs of a text, the slow way; all families have one special token before a text and one after it."""
     first, *ids, last = tokenizer(text)["input_ids"]
-    room = MOST - 2
-    if len(ids) <= room:
+    limit = MOST - 2
+    if len(ids) <= limit:
         return [[first, *ids, last]]
     if long_texts == "head":
         return [tokenizer(text, truncation=True, max_length=MOST)["input_ids"]]
@@ -85,7 +85,7 @@ def _counted(model: Any) -> Iterator[list[int]]:
     """How many rows each call of the model has."""
     rows: list[int] = []
     hook = model.register_forward_pre_hook(
-        lambda _module, _args, given: rows.append(len(given["input_ids"])), with_kwargs=True
+        lambda _module, _args, kwargs: rows.append(len(kwargs["input_ids"])), with_kwargs=True
     )
     try:
         yield rows
@@ -146,7 +146,7 @@ def test_what_a_view_says_is_read_is_what_is_read(family: str, make: Make) -> No
         subject = TransformersClassifier(model, tokenizer, long_texts=long_texts, most_tokens=MOST)
         for text, view in zip(TEXTS, subject.views(TEXTS), strict=True):
             assert view.tokens == len(tokenizer(text)["input_ids"])
-            (ids,) = (list(np.frombuffer(one, np.int32)) for one in view.inputs)
+            (ids,) = (list(np.frombuffer(encoded, np.int32)) for encoded in view.inputs)
             assert len(ids) == min(view.tokens, MOST)
             if view.tokens <= MOST:
                 assert view.read == ((0, len(text)),)
@@ -154,8 +154,8 @@ def test_what_a_view_says_is_read_is_what_is_read(family: str, make: Make) -> No
             assert len(view.read) == stretches
             edges = [(0, 23)] if long_texts == "head" else [(0, 7), (7, 23)]
             for (start, end), (first, last) in zip(view.read, edges, strict=True):
-                read = "".join(tokenizer.decode(ids[first or 1 : last]).replace("##", "").split())
-                assert plain(text[start:end]).replace("##", "") == read
+                decoded = "".join(tokenizer.decode(ids[first or 1 : last]).replace("##", "").split())
+                assert plain(text[start:end]).replace("##", "") == decoded
 
 
 def test_a_character_of_several_tokens_is_read_with_the_last_of_them(make: Make) -> None:
@@ -185,12 +185,12 @@ def test_each_distinct_input_is_run_once(long_texts: str, make: Make) -> None:
     subject = TransformersClassifier(model, tokenizer, long_texts=long_texts, most_tokens=MOST)
     longest = TEXTS[7].split()
     middle = " ".join([*longest[:40], "aunt" if longest[40] != "aunt" else "uncle", *longest[41:]])
-    asked = [TEXTS[7], middle, TEXTS[0], TEXTS[7], f"  {TEXTS[0]}"]
-    distinct = {tuple(ids) for text in asked for ids in _cuts(tokenizer, text, long_texts)}
+    texts = [TEXTS[7], middle, TEXTS[0], TEXTS[7], f"  {TEXTS[0]}"]
+    distinct = {tuple(ids) for text in texts for ids in _cuts(tokenizer, text, long_texts)}
     with _counted(model) as rows:
-        p = subject.probabilities(asked)
+        p = subject.probabilities(texts)
     assert sum(rows) == len(distinct)
-    views = subject.views(asked)
+    views = subject.views(texts)
     assert {ids for view in views for ids in view.inputs} == {np.array(ids, np.int32).tobytes() for ids in distinct}
     assert (p[0] == p[3]).all()
     assert (p[2] == p[4]).all()
@@ -202,13 +202,13 @@ def test_texts_are_tokenised_once_for_looking_and_scoring(make: Make, monkeypatc
     model, tokenizer = make("bert-uncased")
     subject = TransformersClassifier(model, tokenizer)
     seen: list[Any] = []
-    read = subject._reader.read
+    real_read = subject._reader.read
 
-    def watched(texts: Any) -> Any:
+    def record_read(texts: Any) -> Any:
         seen.append(list(texts))
-        return read(texts)
+        return real_read(texts)
 
-    monkeypatch.setattr(subject._reader, "read", watched)
+    monkeypatch.setattr(subject._reader, "read", record_read)
     subject.views(TEXTS[:3])
     subject.probabilities(TEXTS[:2])
     subject.probabilities(TEXTS[1:5])

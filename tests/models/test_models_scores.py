@@ -109,9 +109,11 @@ def test_a_word_that_the_model_has_no_embedding_for_is_refused(
 ) -> None:
     """Whether it is what is asked for, which the mask hides, or beside it."""
     model = loaded("bert-uncased")
-    known = len(model.tokenizer)
+    vocabulary_size = len(model.tokenizer)
     model.tokenizer.add_tokens(["aunthood"])
-    with pytest.raises(UnmaskError, match=rf"gives id {known}, but the model has {known} embeddings; give the"):
+    with pytest.raises(
+        UnmaskError, match=rf"gives id {vocabulary_size}, but the model has {vocabulary_size} embeddings; give the"
+    ):
         model.log_probability([MaskQuery("aunthood is a taper.", target)])
 
 
@@ -136,9 +138,9 @@ def test_the_probabilities_of_all_words_add_to_one(loaded: Callable[[str], Any])
     words = [word for word in model.tokenizer.get_vocab() if word.isalpha()]
     queries = [MaskQuery(f"{word} is a taper.", (0, len(word))) for word in words]
     total = float(np.exp(model.log_probability(queries)).sum())
-    others = [id for word, id in model.tokenizer.get_vocab().items() if not word.isalpha()]
+    other_ids = [id for word, id in model.tokenizer.get_vocab().items() if not word.isalpha()]
     ids = model.tokenizer("[MASK] is a taper.")["input_ids"]
-    rest = sum(np.exp(naive.log_p(model.model, ids, 1, token)) for token in others)
+    rest = sum(np.exp(naive.log_p(model.model, ids, 1, token)) for token in other_ids)
     assert total + rest == pytest.approx(1, abs=1e-5)
 
 
