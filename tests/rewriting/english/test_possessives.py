@@ -258,33 +258,33 @@ def his_stands_alone(text: str, start: int, end: int) -> bool:
     return weigh_standing_alone(text, start, end) > 0
 
 
-def marked(lines: str) -> list[tuple[str, int, int]]:
+def find_marked_words(lines: str) -> list[tuple[str, int, int]]:
     """Each place in square brackets: the sentence without brackets, and where the word is."""
-    found = []
+    marked_words = []
     for line in lines.strip().splitlines():
         plain = line.replace("[", "").replace("]", "")
         for number, match in enumerate(re.finditer(r"\[(\w+)\]", line)):
             start = match.start() - 2 * number
-            found.append((plain, start, start + len(match.group(1))))
-    return found
+            marked_words.append((plain, start, start + len(match.group(1))))
+    return marked_words
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HER_TO_HIS))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HER_TO_HIS))
 def test_her_before_a_noun(text: str, start: int, end: int) -> None:
     assert her_is_possessive(text, start, end)
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HER_TO_HIM))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HER_TO_HIM))
 def test_her_for_a_noun(text: str, start: int, end: int) -> None:
     assert not her_is_possessive(text, start, end)
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HIS_TO_HERS))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HIS_TO_HERS))
 def test_his_for_a_noun(text: str, start: int, end: int) -> None:
     assert his_stands_alone(text, start, end)
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HIS_TO_HER))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HIS_TO_HER))
 def test_his_before_a_noun(text: str, start: int, end: int) -> None:
     assert not his_stands_alone(text, start, end)
 

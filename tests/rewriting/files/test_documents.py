@@ -66,12 +66,12 @@ def test_documents_are_the_same_in_blocks_of_any_size(content: bytes, document: 
         patch.setattr(sources, "BLOCK", size)
         patch.setattr(documents, "TAIL", size // 4)
         blocks = list(read_text(io.BytesIO(content), document, DocumentSampler(), Position()))
-    assert [each for block, _ in blocks for each in documents.split_documents(block, document)] == whole
+    assert [part for block, _ in blocks for part in documents.split_documents(block, document)] == whole
 
 
 def test_paragraphs_lines_and_files() -> None:
     content = b"a\r\nb\r\n\r\nc\n \t\nd\re\r\rf\n\n\n"
-    split = {kind: list(documents.split_documents(content, kind)) for kind in DOCUMENTS}
+    split = {document: list(documents.split_documents(content, document)) for document in DOCUMENTS}
     assert split["paragraph"] == [b"a\r\nb\r\n\r\n", b"c\n \t\n", b"d\re\r\r", b"f\n\n\n"]
     assert split["line"] == [b"a\r\n", b"b\r\n", b"\r\n", b"c\n", b" \t\n", b"d\r", b"e\r", b"\r", b"f\n", b"\n", b"\n"]
     assert split["file"] == [content]
@@ -147,8 +147,8 @@ def test_the_choice_is_a_hash_of_seed_and_document() -> None:
         assert not DocumentSampler(number - 1e-9, 7).selects(text)
         assert DocumentSampler(number + 1e-9, 7).selects(text)
         assert all(
-            DocumentSampler(number + 1e-9, 7).selects(one)
-            for one in (b"\xef\xbb\xbf" + text, text + b"\r\n", b"\n " + text)
+            DocumentSampler(number + 1e-9, 7).selects(padded)
+            for padded in (b"\xef\xbb\xbf" + text, text + b"\r\n", b"\n " + text)
         )
     assert all(
         DocumentSampler(1.0).selects(b"%d" % number) and not DocumentSampler(0.0).selects(b"%d" % number)
@@ -181,7 +181,7 @@ def test_a_document_is_decided_alike_in_every_format_order_and_number_of_process
             assert summary.counts.chosen == summary.counts.changed == sum(text.startswith("He") for text in new)
             assert [text.replace("She", "He") for text in shuffled] == [text.replace("She", "He") for text in new]
             outcomes.append(sorted(new))
-    assert all(one == outcomes[0] for one in outcomes)
+    assert all(outcome == outcomes[0] for outcome in outcomes)
     assert 200 < sum(text.startswith("He") for text in outcomes[0]) < 300
 
 

@@ -49,12 +49,12 @@ def every_step(monkeypatch: pytest.MonkeyPatch, small_blocks: None) -> None:  # 
     monkeypatch.setattr(output, "EVERY", 0.0)
 
 
-def _interrupted(source: Path, out: Path, **more: Any) -> int:
+def _run_with_interruptions(source: Path, out: Path, **options: Any) -> int:
     """Stop a run again and again, a little further each time, until it is done; says how often."""
     for stops in range(1000):
         Tired.left = 7
         try:
-            rewrite_file(source, out, factory=tired, **more)
+            rewrite_file(source, out, factory=tired, **options)
         except Stopped:
             assert not out.exists()
         else:
@@ -70,7 +70,7 @@ def test_an_interrupted_file_ends_as_an_uninterrupted_one(
 ) -> None:
     (tmp_path / "a.txt").write_bytes(make_stories(25) + b"\n\n\xff end")
     whole = rewrite_file(tmp_path / "a.txt", tmp_path / "whole", document=document, probability=probability)
-    stops = _interrupted(tmp_path / "a.txt", tmp_path / "parts", document=document, probability=probability)
+    stops = _run_with_interruptions(tmp_path / "a.txt", tmp_path / "parts", document=document, probability=probability)
     assert stops > 3 or probability
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
     reports = [json.loads((tmp_path / f"{name}.report.json").read_text()) for name in ("whole", "parts")]
@@ -91,7 +91,7 @@ def test_an_interrupted_folder_goes_on(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["She"] * 6}), root / "z.parquet")
     (root / "z.txt.gz").write_bytes(gzip.compress(b"She"))
     rewrite_file(root, tmp_path / "whole")
-    assert _interrupted(root, tmp_path / "parts") > 5
+    assert _run_with_interruptions(root, tmp_path / "parts") > 5
     assert read_tree(tmp_path / "whole") == read_tree(tmp_path / "parts")
 
     Tired.left = 40
@@ -99,8 +99,8 @@ def test_an_interrupted_folder_goes_on(tmp_path: Path) -> None:
         rewrite_file(root, tmp_path / "again", factory=tired)
     (root / "0.txt").write_text("She is new")  # changed since: done again
     (root / "1.txt").unlink()  # gone: its output too
-    kept = tmp_path / "again.unfinished" / "output" / "10.txt"
-    kept.write_bytes(b"damaged")
+    output_file = tmp_path / "again.unfinished" / "output" / "10.txt"
+    output_file.write_bytes(b"damaged")
     with (tmp_path / "again.unfinished" / "finished.jsonl").open("a") as entries:
         entries.write('{"name": "half a li')
     summary = rewrite_file(root, tmp_path / "again")
@@ -210,11 +210,11 @@ def test_other_processes_start_only_where_there_is_enough_to_do(
 ) -> None:
     started = []
 
-    def note(*words: Any, **more: Any) -> Any:
-        started.append(words[0])
-        return ProcessPoolExecutor(*words, **more)
+    def record_start(*arguments: Any, **options: Any) -> Any:
+        started.append(arguments[0])
+        return ProcessPoolExecutor(*arguments, **options)
 
-    monkeypatch.setattr(workers, "ProcessPoolExecutor", note)
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", record_start)
     monkeypatch.setattr(workers, "count_cores", lambda: 2)
     (tmp_path / "a.txt").write_bytes(make_stories(100))
     rewrite_file(tmp_path / "a.txt", tmp_path / "small", processes=None)

@@ -23,12 +23,12 @@ from unmask.rewriting.files import FileRewriteOptions, run
 # The command, in a process of its own
 
 
-def _command(*words: str | Path, cwd: Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def _command(*words: str | Path, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "unmask", "rewrite", *map(str, words)],
         cwd=cwd,
         env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"},
-        input=given,
+        input=stdin,
         capture_output=True,
         timeout=300,
         check=False,
@@ -39,11 +39,11 @@ def test_text_goes_through_a_pipe(tmp_path: Path) -> None:
     content = "\ufeffShe lost her keys.\r\n\r\nGröße \x00\x1b".encode() + b"\xff he\n"
     expected = "\ufeffHe lost his keys.\r\n\r\nGröße \x00\x1b".encode() + b"\xff she\n"
     for words in ((), ("-", "--processes", "2"), ("--document", "line")):
-        done = _command(*words, "--terms", "pronouns", cwd=tmp_path, given=content)
+        done = _command(*words, "--terms", "pronouns", cwd=tmp_path, stdin=content)
         assert done.returncode == 0, done.stderr
         assert done.stdout == expected
         assert b"words: 3 (" in done.stderr
-    jsonl = _command("--format", "jsonl", "--report", "r.json", cwd=tmp_path, given=b'{"text":"She"}\n')
+    jsonl = _command("--format", "jsonl", "--report", "r.json", cwd=tmp_path, stdin=b'{"text":"She"}\n')
     assert jsonl.stdout == b'{"text":"He"}\n'
     assert json.loads((tmp_path / "r.json").read_text())["words"] == {"she": 1}
     (tmp_path / "a.txt").write_bytes(content)
@@ -107,9 +107,11 @@ def test_ctrl_c_and_the_same_command_again(tmp_path: Path) -> None:
     while process.poll() is None and not (tmp_path / "parts.txt.unfinished/current.json").exists():
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert said == "unmask: stopped; the same command goes on from parts.txt.unfinished, and --restart begins again\n"
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == 130, message
+    assert (
+        message == "unmask: stopped; the same command goes on from parts.txt.unfinished, and --restart begins again\n"
+    )
     assert not (tmp_path / "parts.txt").exists()
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
     assert "written: parts.txt" in done.stderr

@@ -48,7 +48,7 @@ def ray() -> Iterator[Any]:
 @pytest.fixture
 def table() -> pa.Table:
     sentences = ("She lost her keys.", "His brother is an actor.", "Nothing here.", None, "", "Er ist größer — he is.")
-    texts = [one and f"{one} ({number})" for number in range(100) for one in sentences]
+    texts = [sentence and f"{sentence} ({number})" for number in range(100) for sentence in sentences]
     return pa.table({"id": range(len(texts)), "text": texts, "score": [0.5] * len(texts)})
 
 

@@ -101,18 +101,21 @@ def test_terms_are_masked_as_published(masks: Path, to: str, text: str, masked: 
     result = Masking(masks, "all", to).rewrite(text)
     assert result.text == masked
     assert apply_changes(text, result.changes) == masked
-    assert _naive(text, _rules(masks, "all", to)) == masked
+    assert _replace_in_order(text, _rules(masks, "all", to)) == masked
 
 
 def test_a_masked_term_is_reported_where_it_stood(masks: Path) -> None:
     text = "so the newsboy met him here"
     changes = Masking(masks, "family", "female").rewrite(text).changes
-    assert [(text[one.start : one.end], one.after, one.term) for one in changes] == [
+    assert [(text[change.start : change.end], change.after, change.term) for change in changes] == [
         ("newsboy", "newspaper carrier", "newsboy"),
         ("him", "her", "him"),
     ]
     removed = Masking(masks, "family", "remove").rewrite(text).changes
-    assert [(one.start, one.before, one.after) for one in removed] == [(7, "newsboy ", ""), (19, "him ", "")]
+    assert [(change.start, change.before, change.after) for change in removed] == [
+        (7, "newsboy ", ""),
+        (19, "him ", ""),
+    ]
 
 
 def test_terms_are_counted_between_spaces(masks: Path) -> None:
@@ -184,7 +187,7 @@ def test_masking_is_what_replacing_one_term_after_the_other_gives(
     changed = 0
     for text in reviews["train"][::10] + reviews["test"][::10]:
         result = masking.rewrite(text)
-        assert result.text == _naive(text, rules)
+        assert result.text == _replace_in_order(text, rules)
         assert apply_changes(text, result.changes) == result.text
         changed += result.text != text
     assert changed > 1000
@@ -200,7 +203,7 @@ def test_rules_apply_in_their_order(pairs: Path) -> None:
     rewritten = Substitution(pairs, analyse).rewrite("James King met Mr. London, and he left.")
     # *king* is a word and a name: the word wins
     assert rewritten.text == "Barbara Queen met Mrs. Jack, and she left."
-    assert [one.kind for one in rewritten.changes] == ["name", "word", "word", "name", "word"]
+    assert [change.kind for change in rewritten.changes] == ["name", "word", "word", "name", "word"]
 
 
 def test_a_name_is_exchanged_only_where_it_is_a_person(pairs: Path) -> None:
@@ -319,21 +322,21 @@ def test_gap_is_exchanged_as_released(data: Path, gap: list[str]) -> None:
     substitution = Substitution(data / "cds")
     assert (len(substitution.words), len(substitution.names), len(gap)) == (2 * 124, 2 * 1000, 4454)
     rewritten = [substitution.rewrite(text) for text in gap]
-    assert all(one.text != text for one, text in zip(rewritten, gap, strict=True))
+    assert all(result.text != text for result, text in zip(rewritten, gap, strict=True))
 
-    kinds = Counter(_kind(one.kind, one.term) for result in rewritten for one in result.changes)
-    assert kinds["word"] == 11_260
-    assert kinds["pronoun"] == 8_105
+    type_counts = Counter(_change_type(change.kind, change.term) for result in rewritten for change in result.changes)
+    assert type_counts["word"] == 11_260
+    assert type_counts["pronoun"] == 8_105
     # The release has 15,876, the persons of spaCy's en_core_web_lg; ours are proper nouns of the list (see `cds`).
-    assert kinds["name"] == pytest.approx(15_876, rel=0.05)
+    assert type_counts["name"] == pytest.approx(15_876, rel=0.05)
 
-    before, after = _pronouns(gap), _pronouns(one.text for one in rewritten)
+    before, after = _pronouns(gap), _pronouns(result.text for result in rewritten)
     assert (before["male"], before["female"]) == (7_385, 6_452)
     assert (after["male"], after["female"]) == (6_453, 7_384)
 
 
-def _kind(kind: str, term: str) -> str:
-    return "pronoun" if term in PRONOUNS else kind
+def _change_type(change_type: str, term: str) -> str:
+    return "pronoun" if term in PRONOUNS else change_type
 
 
 def _pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
@@ -344,7 +347,7 @@ def _pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
     }
 
 
-def _naive(text: str, rules: Mapping[str, str]) -> str:
+def _replace_in_order(text: str, rules: Mapping[str, str]) -> str:
     """The procedure itself: one replacement after the other."""
     for before, after in rules.items():
         text = text.replace(before, after)
@@ -354,7 +357,7 @@ def _naive(text: str, rules: Mapping[str, str]) -> str:
 def _rules(folder: Path, terms: str, to: str) -> dict[str, str]:
     """What the procedure replaces by what, spaces and all, in its order; the alphabet's for what it takes out."""
     stem = {"pronouns": "prons", "family": "weat", "all": "terms"}[terms]
-    male, female = (json.loads((folder / f"{stem}_{way}.json").read_text()) for way in ("f2m", "m2f"))
+    male, female = (json.loads((folder / f"{stem}_{direction}.json").read_text()) for direction in ("f2m", "m2f"))
     if to == "remove":
         cover = ["climacteric", "menopause", "uterus", "womb"] if terms == "all" else []
         return {f" {term} ": " " for term in sorted({*male, *female, *cover})}
