@@ -32,7 +32,11 @@ def test_it_loads_nothing_from_elsewhere(site: Path) -> None:
             loaded = [
                 attributes.get(name) for name in ("src", "srcset", "data", "href") if name != "href" or tag != "a"
             ]
-            assert not [one for one in loaded if one and re.match(r"\w+:|//", one)], (page.name, tag, attributes)
+            assert not [address for address in loaded if address and re.match(r"\w+:|//", address)], (
+                page.name,
+                tag,
+                attributes,
+            )
     for style in site.rglob("*.css"):
         assert not re.search(r"@import|url\(['\"]?(https?:|//)", style.read_text(encoding="utf-8")), style
 

@@ -22,11 +22,11 @@ def test_quick_runs_give_the_recorded_numbers(tmp_path: Path) -> None:
     has_data = "UNMASK_DATA" in os.environ
     cases = [case for case in CASES if case.is_quick and (has_data or not case.needs_data)]
     tolerance = SAME_ENVIRONMENT if is_recorded_environment() else OTHER_ENVIRONMENT
-    found = {}
+    differences_by_case = {}
     for case in cases:
         values = run(case, tmp_path, lambda arguments: commands.unmask(*arguments, cwd=tmp_path))
-        found[case.name] = differences(load(case), values, tolerance)
-    assert found == {case.name: [] for case in cases}
+        differences_by_case[case.name] = differences(load(case), values, tolerance)
+    assert differences_by_case == {case.name: [] for case in cases}
 
 
 @pytest.mark.parametrize(

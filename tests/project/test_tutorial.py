@@ -37,31 +37,34 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
 
 def _assert_says(output: str, printed: str) -> None:
     """Every piece between two … is there, in order, however lines are broken."""
-    words, at = _words(output), 0
+    words, position = _words(output), 0
     for piece in filter(None, map(_words, printed.split("…"))):
-        here = [start for start in range(at, len(words)) if _alike(words[start : start + len(piece)], piece)]
-        assert here, f"{' '.join(piece)!r} is not in\n{output}"
-        at = here[0] + len(piece)
+        starts = [start for start in range(position, len(words)) if _match(words[start : start + len(piece)], piece)]
+        assert starts, f"{' '.join(piece)!r} is not in\n{output}"
+        position = starts[0] + len(piece)
 
 
 def _words(text: str) -> list[str]:
     return [word for word in text.replace("…", " ").split() if not set(word) <= set("─")]
 
 
-def _alike(found: list[str], written: list[str]) -> bool:
-    return len(found) == len(written) and all(map(_same, found, written))
+def _match(output: list[str], expected: list[str]) -> bool:
+    return len(output) == len(expected) and all(map(_match_word, output, expected))
 
 
-def _same(found: str, written: str) -> bool:
+def _match_word(output: str, expected: str) -> bool:
     """The same word, or one whose numbers differ by one in their last place: machines round differently."""
-    if found == written:
+    if output == expected:
         return True
-    if NUMBER.sub("0", found) != NUMBER.sub("0", written):
+    if NUMBER.sub("0", output) != NUMBER.sub("0", expected):
         return False
-    pairs = zip(NUMBER.findall(found), NUMBER.findall(written), strict=True)
-    return all("." in one and abs(_units(one, other) - _units(other, other)) <= 1 for one, other in pairs)
+    pairs = zip(NUMBER.findall(output), NUMBER.findall(expected), strict=True)
+    return all(
+        "." in output_number and abs(_units(output_number, page_number) - _units(page_number, page_number)) <= 1
+        for output_number, page_number in pairs
+    )
 
 
-def _units(number: str, like: str) -> float:
+def _units(number: str, reference: str) -> float:
     """A number in units of the last place of another."""
-    return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(like.partition(".")[2])
+    return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(reference.partition(".")[2])
