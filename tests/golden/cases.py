@@ -119,9 +119,9 @@ def write_vectors(model: Path, path: Path) -> None:
     words = AutoTokenizer.from_pretrained(model).get_vocab()
     weights = load_file(model / "model.safetensors")
     matrix = next(value for key, value in weights.items() if key.endswith("word_embeddings.weight"))
-    kept = [(word, matrix[index]) for word, index in sorted(words.items(), key=lambda pair: pair[1]) if word.isalpha()]
-    lines = [f"{word} {' '.join(f'{value:.6f}' for value in vector)}" for word, vector in kept]
-    path.write_text(f"{len(kept)} {matrix.shape[1]}\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    rows = [(word, matrix[index]) for word, index in sorted(words.items(), key=lambda pair: pair[1]) if word.isalpha()]
+    lines = [f"{word} {' '.join(f'{value:.6f}' for value in vector)}" for word, vector in rows]
+    path.write_text(f"{len(rows)} {matrix.shape[1]}\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def call_unmask(arguments: Sequence[str], folder: Path) -> Done:

@@ -56,9 +56,9 @@ def recorded_names(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     if "comparisons" in data:
-        return data | {"comparisons": [_recorded_comparison(one) for one in data["comparisons"]]}
+        return data | {"comparisons": [_recorded_comparison(comparison) for comparison in data["comparisons"]]}
     if "measurements" in data:
-        return data | {"measurements": [recorded_names(one) for one in data["measurements"]]}
+        return data | {"measurements": [recorded_names(measurement) for measurement in data["measurements"]]}
     if not {"groups", "tests"} <= data.keys():
         return data
     renamed = _rename_details(data, MEASUREMENT_DETAILS)
