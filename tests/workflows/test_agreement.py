@@ -1,4 +1,4 @@
-"""Across measures: the matrix of correlations over models, and what cannot be compared."""
+"""Agreement between measures: correlations over models, and figures that cannot be compared."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_matrix_is_that_of_scipy() -> None:
     clear = agreement.correlations[0].p_adjusted or 1.0
     assert clear < 0.05
     assert "1 of 3 pairs of figures correlate beyond chance after correction: a and b (r = " in agreement.headline
-    assert "(2 pairs)" in agreement.headline  # between a, b and c, which is of a classifier
+    assert "(2 pairs)" in agreement.headline  # a with c and b with c; c is a figure of a classifier
 
 
 def test_what_is_the_same_for_all_or_of_too_few_models_is_left_out() -> None:
@@ -94,7 +94,7 @@ def test_a_perfect_agreement_has_no_interval_but_an_exact_p() -> None:
     assert correlation.pearson_p_value == pytest.approx(2 / 24)
 
 
-# what a figure is
+# Figures
 
 
 def _measurement(name: str, **changes: Any) -> Measurement:
@@ -162,11 +162,11 @@ def test_what_grammatical_agreement_drowns_is_no_figure() -> None:
     assert _read_figures(ModelEvidence("m", [drowned, free])) == {"association": 0.3}
 
 
-# in a comparison
+# In a comparison
 
 
 def _audit(folder: Path, seed: int) -> unmask.Audit:
-    """Recorded associations, which differ by seed."""
+    """Analyse random recorded associations that depend on the seed."""
     rng = np.random.default_rng(seed)
     rows = [
         {

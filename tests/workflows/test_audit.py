@@ -1,4 +1,4 @@
-"""What Python users call."""
+"""The Python interface to audits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_folder_loaded_objects_and_a_pipeline_give_the_same(
     folder = model_folder("bert-uncased")
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model.train()  # as after training: dropout must not get into the scores
+    model.train()  # as after training: dropout must not affect the scores
     pipeline = transformers.pipeline("fill-mask", model=model, tokenizer=tokenizer)
     audits = [unmask.audit(source, **words) for source in (folder, str(folder), (model, tokenizer), pipeline)]
     hashes = {audit.result.model.weight_hash for audit in audits}
@@ -149,7 +149,7 @@ def test_names_alone_and_twice() -> None:
     model = PlantedModel([*build_rows("en"), *build_rows("en", "emotions")], bias=0.5)
     audit = unmask.audit(model, measures="association", languages="en", corpora=["emotions", "emotions"])
     assert len(audit.measurements) == 1
-    fitting = unmask.audit(model, measures=[], corpora="emotions")  # none named: those that fit
+    fitting = unmask.audit(model, measures=[], corpora="emotions")  # no measures named: all that fit the model
     assert fitting.measurements == audit.measurements
     assert fitting.result.configuration["measures"] == ["association"]
     with pytest.raises(unmask.UnmaskError, match="no languages"):

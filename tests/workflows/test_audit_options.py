@@ -1,4 +1,4 @@
-"""Settings from files: what may stand in one, who wins, what `unmask init` writes, and audits that are repeated."""
+"""Option files: valid content, precedence, the output of `unmask init`, and repeated audits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Folder = Callable[[str], Path]
 
 @pytest.fixture
 def words(tmp_path: Path) -> Path:
-    """A folder with words for a short run: one template, two professions of each group."""
+    """A folder with word lists for a short run: one template, two professions per group."""
     folder = tmp_path / "words"
     folder.mkdir()
     (folder / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
@@ -47,7 +47,7 @@ def words(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def vectors_audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the result of an audit of word vectors that know nothing."""
+    """A folder with the result of an audit of random word vectors."""
     folder = tmp_path_factory.mktemp("vectors")
     vocabulary = list(dict.fromkeys(["he", "she", *rated_stereotypes(), *nouns()[:150]]))
     matrix = np.random.default_rng(0).normal(size=(len(vocabulary), 8)).astype(np.float32)
@@ -57,7 +57,7 @@ def vectors_audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _save_result(audit: unmask.Audit, folder: Path) -> Path:
-    """The result alone: pages take their time."""
+    """Write only result.json; building the pages is slow."""
     (folder / "result.json").write_text(audit.result.model_dump_json(), encoding="utf-8")
     return folder / "result.json"
 
@@ -69,7 +69,7 @@ def _toml(folder: Path, text: str) -> Path:
 
 
 def _edit_result(folder: Path, path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """A result.json with something else in it."""
+    """Write a modified copy of a result.json."""
     content = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     change(content)
     path.write_text(json.dumps(content), encoding="utf-8")
@@ -277,7 +277,7 @@ def test_what_was_not_the_same(vectors_audit: Path) -> None:
 
 
 def test_a_result_allows_nothing(vectors_audit: Path, tmp_path: Path) -> None:
-    """It may be a stranger's: code of a model's author runs only if the user says so."""
+    """A result may come from a stranger, so remote code runs only with the user's explicit permission."""
 
     def trusting(content: dict[str, Any]) -> None:
         content["configuration"] |= {"allow_remote_code": True, "allow_pickle": True, "offline": True}
@@ -318,7 +318,7 @@ def test_a_model_of_the_hub_is_known_by_its_commit(model_folder: Folder, tmp_pat
 
 
 def test_options_of_several_measures_come_back(model_folder: Folder, words: Path) -> None:
-    """All options of the measures that ran are in the configuration; none is forgotten on the way back."""
+    """The configuration holds all options of the measures that ran, and all of them are restored."""
     settings: dict[str, Any] = {
         "templates": words / "t.csv",
         "professions": words / "p.csv",

@@ -1,4 +1,4 @@
-"""Two models on the same items: the change, how surely, the verdict, and at what cost."""
+"""Two models on the same items: changes, uncertainty, verdicts and the cost in usefulness."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GROUP_SHARES = {"female": (90, 95, 88, 92), "male": (3, 8, 5, 10), "balanced": (
 
 
 class OtherTastes(PlantedModel):
-    """The same bias, but other words are liked."""
+    """The same bias with different word preferences."""
 
     def _taste(self, person: str, profession: str) -> float:
         return super()._taste(f"{person}!", profession)
@@ -52,7 +52,7 @@ Audited = Callable[..., unmask.Audit]
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
-    """Audits of models with a planted bias, on one template."""
+    """Make audits of models with a planted bias, on one template."""
     file = tmp_path_factory.mktemp("words") / "templates.csv"
     file.write_text("template\n{person} is {a} {profession}.\n")
     rows = build_rows("en", templates_file=file)
@@ -70,7 +70,7 @@ def _compare(before: Any, *after: Any, **settings: Any) -> unmask.Compared:
 
 
 def _items(values: Callable[[str, int, int, str], float], pairs: int = 3) -> pd.DataFrame:
-    """A small table: `values(group, profession, pair, gender)`."""
+    """Build a small table with the scores `values(group, profession, pair, gender)`."""
     return pd.DataFrame(
         [
             {
@@ -99,7 +99,7 @@ def _analyse_items(items: pd.DataFrame, folder: Path, name: str, protocol: str =
 
 
 def _draw(seed: int) -> Callable[[str, int, int, str], float]:
-    """A table of noise, with effects of professions and of pairs."""
+    """Draw noise with random effects of professions and pairs."""
     rng = np.random.default_rng(seed)
     profession_effects = {(group, number): rng.normal() for group in GROUP_SHARES for number in range(4)}
     pair_effects = rng.normal(size=9)
@@ -108,7 +108,7 @@ def _draw(seed: int) -> Callable[[str, int, int, str], float]:
     )
 
 
-# the numbers
+# Estimates
 
 
 def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
@@ -149,7 +149,7 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
 
 
 def test_the_real_mitigation_reversed_a_preference(data: Path) -> None:
-    """The stereotype shrank, but beside male and balanced professions the model now prefers women."""
+    """The stereotype shrank, but next to male and balanced professions the model now prefers women."""
     sides = [unmask.analyse(data / GOLDEN, score_column=column) for column in ("Pre_Assoc", "Post_Assoc")]
     comparison = _compare(*sides).comparisons[0]
     assert comparison.changes["stereotype"].verdict == "improved"
@@ -175,7 +175,7 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     change = comparison.changes["female minus male, balanced professions"]
     assert (*change.values, change.change.value) == (0, 3, 3)
     estimate = change.change
-    # the variance of a mean: s²/n over professions (14/3/4), plus that over pairs (1/3)
+    # the variance of the mean: s²/n over professions (14/3/4) plus s²/n over pairs (1/3)
     row_variance, column_variance = 14 / 3 / 4, 1 / 3
     error = np.sqrt(row_variance + column_variance)
     df = (row_variance + column_variance) ** 2 / (row_variance**2 / 3 + column_variance**2 / 2)
@@ -184,7 +184,7 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     reach = stats.t.isf(0.025, df) * error
     assert estimate.interval == pytest.approx((3 - reach, 3 + reach))
     assert estimate.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
-    assert estimate.p_sign_flip == 2 / 8  # all three pairs rose: of 8 patterns two reach it
+    assert estimate.p_sign_flip == 2 / 8  # all three pairs rose; 2 of the 8 sign patterns are as extreme
     assert comparison.changes["stereotype"].change.value == 0
     assert comparison.changes["female professions, male persons"].change.value == 0
 
@@ -215,7 +215,7 @@ def test_sides_are_those_of_their_audits(audited: Audited) -> None:
 
 
 def test_without_a_change_5_percent_are_found_changed() -> None:
-    """Two draws of noise, 300 times: no more rejections than 5 % allow (99.9 % of the time), and not none."""
+    """Compare two draws of noise 300 times: rejections occur, and not more than a 5 % test allows (99.9 % limit)."""
     tables, rng = 300, np.random.default_rng(5)
     shares = np.array([share for group_shares in GROUP_SHARES.values() for share in group_shares], dtype=float)
     groups = np.repeat(list(GROUP_SHARES), 4)
@@ -259,7 +259,7 @@ def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_toget
     assert "several-models" in {caveat.code for caveat in compared.result.caveats}
 
 
-# degenerate input
+# Degenerate input
 
 
 def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
         _compare(before, after, data="imdb")
 
 
-# the verdict
+# Verdicts
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def _change(before: float, after: float, /, p: float | None = 0.001, **changes: 
 
 
 def _estimate(value: float, p: float | None = None) -> Estimate:
-    """A figure without an interval."""
+    """Make an estimate without an interval."""
     return Estimate(n=9, value=value, p_value=p)
 
 
@@ -404,12 +404,12 @@ def _estimate(value: float, p: float | None = None) -> Estimate:
         (_change(1, 0.5), 0.0, "improved"),
         (_change(1, 0.5, p=0.05), 0.0, "no reliable change"),
         (_change(1, 0.5, p=None), 0.0, "no reliable change"),
-        (_change(1, 0.5), 0.6, "no reliable change"),  # within the noise of the computation
-        (_change(1, -0.05), 0.0, "improved"),  # the other side of zero, but not clearly
+        (_change(1, 0.5), 0.6, "no reliable change"),  # smaller than the noise of the computation
+        (_change(1, -0.05), 0.0, "improved"),  # past zero, but not significantly
         (_change(1, -0.2), 0.0, "overshot"),
         (_change(-1, 0.2), 0.0, "overshot"),
         (_change(1, -2), 0.0, "overshot"),
-        (_change(0.05, -0.9), 0.0, "worse"),  # there was nothing to reverse
+        (_change(0.05, -0.9), 0.0, "worse"),  # there was no preference to reverse
         (_change(0.5, 1), 0.0, "worse"),
         (_change(1, -0.2, before=_estimate(1), after=_estimate(-0.2, 0.2)), None, "improved"),
         (_change(1, -0.2, before=_estimate(1, 0.01), after=_estimate(-0.2, 0.01)), None, "overshot"),
@@ -470,7 +470,7 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
     assert (free.corpus, free.verdict) == ("agreement-free", "improved")
 
 
-# the sides
+# The compared models
 
 
 def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
@@ -513,7 +513,7 @@ def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
         unmask.compare(child, side(0.3, {"name": "child", "weight_hash": "def"}), usefulness=False)
 
 
-# the cost
+# Usefulness
 
 
 def _usefulness(what: str, **figures: tuple[float, float, float]) -> Usefulness:
@@ -555,7 +555,7 @@ def test_the_cost_in_words(usefulness: list[Usefulness], pattern: str) -> None:
 
 
 def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
-    """Two small models in folders: scored where they are those that were audited, and a caveat where not."""
+    """Models are scored if their weights are the audited ones; otherwise a caveat is added."""
     import torch
     import transformers
 
@@ -580,7 +580,7 @@ def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[s
     assert compared.result.caveats == []
     shutil.rmtree(other)
     loaded = unmask.compare(*reversed(audits), text=text).result
-    assert loaded.caveats == []  # audits of this process still have their models
+    assert loaded.caveats == []  # audits made in this process still hold their models
     folders = [audit.save(tmp_path / f"audit {number}") for number, audit in enumerate(audits)]
     gone = unmask.compare(*reversed(folders), text=text).result
     assert [caveat.code for caveat in gone.caveats] == ["usefulness-not-measured"]
@@ -592,7 +592,7 @@ def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[s
         unmask.compare(audits[0], str(other), text=text)
 
 
-# the command
+# The command
 
 
 def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

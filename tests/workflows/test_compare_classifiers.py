@@ -1,4 +1,4 @@
-"""Classifiers before and after: texts and pairs of sentences are paired, and the change is judged."""
+"""Comparisons of classifiers: items are paired and the change is judged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = 40
 
 
 def analyse_ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
-    """Recorded ratings of texts whose female version is rated .5."""
+    """Analyse recorded ratings; every female version is rated 0.5."""
     label = ["good" if value > 0.5 else "bad" for value in 0.5 + bias]
     frame = pd.DataFrame({"id": [f"t{index}" for index in range(len(bias))], "p_female": 0.5, "p_male": 0.5 + bias})
     frame = frame.assign(changed=True, choice_female="bad", choice_male=label)
@@ -27,7 +27,7 @@ def analyse_ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
 
 
 def analyse_answers(folder: Path, name: str, share: float) -> unmask.Audit:
-    """Recorded answers that follow stereotypes in a share of the sentences, and are neutral in the others."""
+    """Analyse recorded answers that follow stereotypes in a share of the sentences and are neutral otherwise."""
     rows = []
     jobs = [
         (occupation_type, f"{occupation_type} {number}")
@@ -44,7 +44,7 @@ def analyse_answers(folder: Path, name: str, share: float) -> unmask.Audit:
 
 
 def compare(before: unmask.Audit, after: unmask.Audit) -> Comparison:
-    """The only comparison of two audits; its page can be drawn, too."""
+    """Compare two audits, check that the results can be printed, and return the only comparison."""
     compared = unmask.compare(before, after, usefulness=False)
     (comparison,) = compared.comparisons
     assert comparison.headline_text[:20] in compared.text()

@@ -1,4 +1,4 @@
-"""The gate: known answers at every boundary, what cannot be told, policies with slips, and the command in CI."""
+"""The gate: known answers at every boundary, undecidable rules, invalid policies, and the command in CI."""
 
 from __future__ import annotations
 
@@ -86,11 +86,11 @@ def _gate(audit: AuditResult | Measurement, *rules: dict[str, Any], baseline: Au
     [
         ((-0.2, 0.3), "kept", "kept", "surely"),
         ((-0.5, 0.5), "kept", "kept", "surely"),  # the limit itself is allowed
-        ((-0.5 - 1e-15, 0.5 + 1e-15), "kept", "kept", "surely"),  # rounding breaks nothing
+        ((-0.5 - 1e-15, 0.5 + 1e-15), "kept", "kept", "surely"),  # within the tolerance for rounding
         ((0.2, 0.51), "kept", "cannot tell", "not surely"),
         ((0.5, 0.9), "kept", "cannot tell", "not surely"),
         ((-0.9, -0.5), "kept", "cannot tell", "not surely"),
-        ((-0.9, 0.9), "kept", "cannot tell", "not surely"),  # beyond on both sides, but not wholly
+        ((-0.9, 0.9), "kept", "cannot tell", "not surely"),  # beyond the limits on both sides, but not entirely
         ((0.5001, 0.9), "broken", "broken", "surely"),
         ((-0.9, -0.5001), "broken", "broken", "surely"),
     ],
@@ -155,7 +155,7 @@ def test_a_share_of_crows_pairs_is_far_from_one_half() -> None:
         pairs, rule | {"worse_by_at_most": 0.05, "judge": "estimate"}, baseline=_audit(baseline)
     ).judgements
     assert judgement.worse_by == pytest.approx(0.05)
-    assert judgement.verdict == "kept"  # equal, but for rounding
+    assert judgement.verdict == "kept"  # equal except for rounding
 
 
 def test_what_they_come_to_and_the_exit_code() -> None:
@@ -252,7 +252,7 @@ def test_growth_is_of_the_distance_from_no_bias() -> None:
     value, interval = compare_distances(current, baseline)
     assert value == pytest.approx(0.2)
     assert interval == pytest.approx((0.2 - hypot(0.1, 0.2), 0.2 + hypot(0.2, 0.1)))
-    mirrored = _test(-0.6, (-0.8, -0.5))  # overshot: as far, on the other side
+    mirrored = _test(-0.6, (-0.8, -0.5))  # overshot: the same distance on the other side
     assert compare_distances(mirrored, baseline)[0] == pytest.approx(value)
     assert compare_distances(mirrored, baseline)[1] == pytest.approx(interval)
     assert distance_from_neutral(_test(0.1, (-0.3, 0.2))) == (0.1, (0.0, 0.3))
@@ -304,7 +304,7 @@ def test_words_of_one_s_own_must_be_the_same_words() -> None:
         assert _gate(current, rule, baseline=_audit(current)).verdict == "kept"
         scores = _audit(baseline).model_copy(
             update={"configuration": {"items": "scores.csv"}}
-        )  # the hash is of the scores
+        )  # the hash is that of the scores
         assert _gate(current, rule, baseline=scores).verdict == "kept"
         assert _gate(scores, rule, baseline=_audit(current)).verdict == "kept"
     assert CAPTIONS in registry.get_measure("inference").user_corpora
@@ -423,7 +423,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def typed(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
-    """What `unmask gate WORDS…` exits with and prints, typed in the folder."""
+    """Run `unmask gate WORDS…` in the folder; returns the exit code, stdout and stderr."""
     monkeypatch.chdir(folder)
 
     def run(*words: str) -> tuple[int, str, str]:

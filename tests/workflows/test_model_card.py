@@ -1,4 +1,4 @@
-"""The model card: what is ours is written and found again, and nothing else is touched, to the byte."""
+"""The model card: our section is inserted and replaced; every other byte stays unchanged."""
 
 from __future__ import annotations
 
@@ -105,12 +105,12 @@ def _results(card: str) -> list[Any]:
 
 
 def _is_inserted(before: str, after: str) -> bool:
-    """Whether all of a text stands in another that has something more in one place."""
+    """Whether `after` is `before` with one insertion."""
     growth = len(after) - len(before)
     return any(before == after[:start] + after[start + growth :] for start in range(len(before) + 1))
 
 
-# What is not ours
+# Content of other authors
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
@@ -214,7 +214,7 @@ def test_marks_that_do_not_match_are_refused(marks: str) -> None:
         update_card(f"# x\n\n{marks}\n", [_audit()])
 
 
-# What is ours
+# Our section
 
 
 def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
 
 
 def _configuration(measure: str, **settings: Any) -> dict[str, Any]:
-    """Options as an audit states them."""
+    """The configuration of an audit with these options."""
     options = audit_options().parse({"measures": measure, **settings})
     measure_options = dict(options.for_measure(get_measure(measure)))
     plain = {name: [*map(str, value)] if isinstance(value, tuple) else value for name, value in measure_options.items()}
@@ -296,7 +296,7 @@ def test_the_command_repeats_the_audit(
     arguments: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("unmask.datasets.is_present", lambda *_, **__: True)  # IMDB, the default where it is there
+    monkeypatch.setattr("unmask.datasets.is_present", lambda *_, **__: True)  # IMDB, the default if it is present
     audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
         update={"configuration": _configuration(measure, **settings) | changes, "seed": settings.get("seed", 42)}
     )

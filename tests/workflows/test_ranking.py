@@ -1,4 +1,4 @@
-"""Audits of several models: each once, stored, resumed, in this process or on Ray, and ranked at the end."""
+"""Audits of several models: stored, resumed, run locally or on Ray, and ranked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 @pytest.fixture
 def options(tmp_path: Path) -> dict[str, Any]:
-    """Options for a short audit: one template, two professions of each group."""
+    """Options for a short audit: one template, two professions per group."""
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     (tmp_path / "p.csv").write_text(
         "profession,group,workforce_share\nmason,male,3\nplumber,male,2.7\nsecretary,female,93\n"
@@ -81,7 +81,7 @@ def audited(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    """A cluster of this machine with two CPUs: one worker for each of two steps."""
+    """A local cluster with two CPUs: one worker for each of two steps."""
     ray = pytest.importorskip("ray")
     ray.init(
         address="local",
@@ -109,7 +109,7 @@ def test_ten_models_on_two_ray_workers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make_models(10)
-    monkeypatch.chdir(tmp_path)  # the workers run elsewhere
+    monkeypatch.chdir(tmp_path)  # the workers run in another folder
     relative = {name: path.relative_to(tmp_path) for name, path in options.items()}
     models = [f"bert-{seed}" for seed in range(10)]
     run = unmask.audit_many(models, "several", engine="ray", **relative)
@@ -270,7 +270,7 @@ def test_a_file_of_settings_can_list_models(
 
 
 def test_the_hash_of_word_vectors(tmp_path: Path) -> None:
-    """The words beside an npy file count, and a folder of debiased vectors is its file."""
+    """The hash covers the word file next to an npy file; a folder of debiased vectors hashes like its file."""
     np.save(tmp_path / "v.npy", np.ones((2, 3)))
     (tmp_path / "v.txt").write_text("a\nb\n")
     before = hash_model(str(tmp_path / "v.npy"))
