@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in a process of its own."""
+"""The command line in a separate process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Folder = Callable[[str], Path]
 
 
 def _run_new_process(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """As `_run`, but Python starts anew, and every import with it."""
+    """Like `_run`, but in a new Python process with fresh imports."""
     return subprocess.run(
         [*UNMASK, *map(str, words)],
         cwd=cwd,
@@ -38,7 +38,7 @@ def _run_new_process(*words: str | Path, cwd: Path) -> subprocess.CompletedProce
 
 
 def _write_words(folder: Path) -> list[str]:
-    """Options for a short run: one template, two professions of each group."""
+    """Write word lists for a short run (one template, two professions per group) and return the options."""
     (folder / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     (folder / "p.csv").write_text(
         "profession,group,workforce_share\nmason,male,3\nplumber,male,2.7\nsecretary,female,93\n"
@@ -49,13 +49,13 @@ def _write_words(folder: Path) -> list[str]:
 
 @pytest.fixture
 def short_options(tmp_path: Path) -> list[str]:
-    """The options of a short run; the files that they name are in the folder of the test."""
+    """The options of a short run; their files are in the folder of the test."""
     return _write_words(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def audit(model_folder: Folder, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    """A short audit in a process of its own; its folder is `audit` in the folder that `args` ends with."""
+    """A short audit in a separate process, written to `audit` in the folder that is the last of `args`."""
     folder = tmp_path_factory.mktemp("cli")
     done = _run_new_process("audit", model_folder("bert-uncased"), *_write_words(folder), "--out", "audit", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -126,7 +126,7 @@ def test_help_is_there_and_importing_is_light(tmp_path: Path) -> None:
     assert done.stdout.strip() == "[]"
 
 
-# Bad input: one line, exit code 2, nothing written
+# Invalid input: one line, exit code 2, nothing written
 
 
 def _assert_refused(done: subprocess.CompletedProcess[str], message: str, folder: Path) -> None:
@@ -275,7 +275,7 @@ def test_an_existing_folder_is_left_alone(model_folder: Folder, tmp_path: Path) 
 
 
 def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
-    """The operating system refuses to write more than 8 KB to a file, as it would on a full disk."""
+    """A file size limit of 8 KB simulates a full disk."""
     done = subprocess.run(
         [*UNMASK, "audit", str(model_folder("bert-uncased")), *short_options, "--out", "out"],
         cwd=tmp_path,

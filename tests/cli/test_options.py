@@ -1,4 +1,4 @@
-"""Options: declared once, the same from the command line, a file and Python; every mistake is one clear line."""
+"""Options: declared once, equal on the command line, in files and in Python; errors are one line."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def _read(path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def baked() -> list[Any]:
-    """What the command was called with."""
+    """The arguments of the command call."""
     return []
 
 
 @pytest.fixture
 def app(baked: list[Any]) -> typer.Typer:
-    """An app with one command that is generated."""
+    """An app with one generated command."""
     app = typer.Typer(rich_markup_mode="markdown")
 
     @with_options(_source, read_config=_read)

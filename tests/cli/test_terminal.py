@@ -1,4 +1,4 @@
-"""What every verb has: `-v`, completion of names, tables that fit, and errors that a newcomer can act on."""
+"""Features of all commands: `-v`, completion, tables that fit the terminal, and helpful errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from unmask.studies.report import StudyTable
 
 
 def _complete(words: str) -> list[str]:
-    """What a shell would offer."""
+    """The completions that a shell would offer."""
     typed = words.split(" ")
     variables = {"COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1), "_UNMASK_COMPLETE": "complete_bash"}
     done = subprocess.run(
