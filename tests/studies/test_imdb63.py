@@ -1,4 +1,4 @@
-"""The study of 63 classifiers: its grid, texts, trainings and measurements, here and on a real Ray cluster."""
+"""The study of 63 classifiers: grid, texts, trainings, measurements and the command."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def write_reviews(path: Path, rows: list[tuple[str, str]]) -> Path:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with reviews to train on and to be tested with, and two small base models, `one` and `two`."""
+    """A folder with reviews for training and testing, and two small base models, `one` and `two`."""
     root = tmp_path_factory.mktemp("study")
     rows = [(review.text, review.label) for review in reviews()]
     write_reviews(root / "train.csv", rows[:TRAINED])
@@ -68,7 +68,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = tokenizer_of([text for text, _ in rows])
     for seed, name in enumerate(("one", "two"), 1):
         model = bert_of(tokenizer, seed=seed, hidden=32, layers=1, init=0.2)
-        model.config.hidden_dropout_prob = 0.1  # so that a random state which is not restored shows
+        model.config.hidden_dropout_prob = 0.1  # so that an unrestored random state is detected
         model.save_pretrained(root / name)
         tokenizer.save_pretrained(root / name)
     return root
@@ -76,7 +76,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def study_options(small: Path) -> ReviewStudyOptions:
-    """Two models, three conditions: ten measured cells."""
+    """Two models and three conditions: ten measurements."""
     return ReviewStudyOptions(
         models=(f"one={small / 'one'}", f"two={small / 'two'}"),
         conditions=("original", "R-pro", "mix-all"),
@@ -93,7 +93,7 @@ def study_options(small: Path) -> ReviewStudyOptions:
 def finished_study(
     study_options: ReviewStudyOptions, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[StudyRun, Path]:
-    """The request, run in this process; to be looked at and not to be changed."""
+    """The study, run in this process. Tests must not modify it."""
     out = tmp_path_factory.mktemp("done") / "study"
     return run_study("imdb-63", study_options, out), out
 
@@ -103,7 +103,7 @@ def statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
 
 
 def executed_steps(run: StudyRun) -> set[str]:
-    """The cells that were done now."""
+    """The steps that this run executed."""
     return {name for name, status in statuses(run.finished.outcomes).items() if status != "kept"}
 
 
@@ -116,7 +116,7 @@ def read_json(path: Path) -> Any:
 
 
 def have_same_training(first: Path, second: Path) -> bool:
-    """Whether two trainings took the same course and left the same weights: those kept may be of an early step."""
+    """Whether two trainings have equal histories and weights; the saved weights alone may be of an early step."""
     first_weights, second_weights = (load_file(cell / "model" / "model.safetensors") for cell in (first, second))
     courses = [read_json(cell / "model" / "metrics.json")["history"] for cell in (first, second)]
     return courses[0] == courses[1] and all(
@@ -128,7 +128,7 @@ def have_same_training(first: Path, second: Path) -> bool:
 
 
 def test_the_grid_is_the_papers(study_options: ReviewStudyOptions) -> None:
-    """Its seven models, from the hub: 49 trainings, 63 measured cells."""
+    """The seven models of the paper, from the hub: 49 trainings, 63 measurements."""
     planned = steps(study_options.replace(models=(), conditions=(), batch_size=None))
     assert Counter(step.kind for step in planned) == {"texts": 17, "training": 49, "measuring": 63}
     measuring_steps = [step for step in planned if isinstance(step, BiasMeasuring)]
@@ -206,7 +206,7 @@ def test_batch_sizes_add_what_is_not_there(study_options: ReviewStudyOptions) ->
 def test_the_papers_architectures_reach_the_model(
     name: str, model_type: str, sizes: dict[str, int], expected: dict[str, float], small: Path, tmp_path: Path
 ) -> None:
-    """Its code dropped layers of large models, and gave ALBERT 64 heads."""
+    """The paper's code dropped layers of large models and gave ALBERT 64 heads."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(small / "one")
     common: dict[str, Any] = {"vocab_size": len(tokenizer), "max_position_embeddings": 64}
     if model_type == "DistilBert":
@@ -314,7 +314,7 @@ def run_texts(cell: texts.Texts, folder: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="session")
 def imdb(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two hundred real reviews of each half, as files: reading all of them every time would take long."""
+    """Files with 200 real reviews of each split; reading all reviews in every test would be slow."""
     assert (data / "imdb").is_dir()
     root = tmp_path_factory.mktemp("imdb")
     examples_by_split = {
@@ -346,7 +346,7 @@ def test_a_limit_takes_half_of_each_label(small: Path) -> None:
 
 
 def test_the_key_of_texts_holds_what_rewrites_them(tmp_path: Path) -> None:
-    """All that the English rewriter and the paper's cleaning are made of, and nothing else."""
+    """The key covers the files of the English rewriter and of the paper's cleaning, and no others."""
     package = Path(texts.__file__).parents[2]
     for folder in ("rewriting", "lexicon"):
         shutil.copytree(package / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -433,7 +433,7 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
 
 
 def remove_terms(text: str, terms: list[str]) -> str:
-    """The paper's way, in its own words."""
+    """Remove terms as the paper's code does."""
     for term in terms:
         text = text.replace(f" {term} ", " ")
     return text
@@ -483,7 +483,7 @@ def test_base_models_that_cannot_be_used_are_refused_first(
 
 
 def test_what_a_base_model_is_made_of_decides(small: Path, tmp_path: Path) -> None:
-    """Code beside the weights, and for an adapter the model that it belongs to."""
+    """The hash covers code next to the weights and, for an adapter, its base model."""
     base, adapter = Path(shutil.copytree(small / "one", tmp_path / "base")), tmp_path / "adapter"
     assert hash_weights(str(base)) == hash_weights(str(small / "one")), "wherever it is"
     add_adapter(load_trainable(str(base), CPU, labels=None), base, adapter)
@@ -500,7 +500,7 @@ def test_what_a_base_model_is_made_of_decides(small: Path, tmp_path: Path) -> No
 
 
 def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:
-    """Save an adapter that has learned nothing."""
+    """Save an untrained adapter."""
     adapted = checkpoints.add_adapters(loaded.model, 2, loaded.trained_whole, base=str(base))
     checkpoints.save_adapter(adapted, loaded.model, loaded.tokenizer, folder)
 
@@ -528,7 +528,7 @@ def test_a_study_ends_in_tables(finished_study: tuple[StudyRun, Path]) -> None:
     assert run.report is not None
     assert [table.name for table in run.report.tables][:2] == ["table-1", "table-2"]
     assert run.report.settings["reviews"] == "train.csv and test.csv"
-    assert not run.report.missing  # four conditions of either model were not asked for
+    assert not run.report.missing  # the other conditions of both models were not requested
     measurement = read_json(step_folder(run, "measuring-one-R-pro-with-pro") / "measurement.json")
     assert (measurement["corpus"], measurement["variant"]) == ("custom", "pronouns")
     assert measurement["details"]["cut"] == 0
@@ -543,7 +543,7 @@ def test_a_study_ends_in_tables(finished_study: tuple[StudyRun, Path]) -> None:
 def test_what_is_done_is_kept(
     study_options: ReviewStudyOptions, finished_study: tuple[StudyRun, Path], tmp_path: Path
 ) -> None:
-    """A change redoes what hangs on it, and nothing else."""
+    """A change reruns only the steps that depend on it."""
     first, out = copy_study(finished_study, tmp_path)
     before = (out / "cells.csv").read_text(encoding="utf-8")
     repeated = run_study("imdb-63", study_options, out)
@@ -616,7 +616,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
 def test_a_checkpoint_that_cannot_be_used_is_given_up(
     damage: str, study_options: ReviewStudyOptions, finished_study: tuple[StudyRun, Path], tmp_path: Path
 ) -> None:
-    """It is cut off, or comes from a machine with another precision."""
+    """The checkpoint is truncated, or comes from a machine with another precision."""
     name = "training-one-original"
     by_name = finished_study[0].finished.folders
     (cell,) = [training for training in grid_trainings(steps(study_options)) if training.name == name]
@@ -649,7 +649,7 @@ def test_a_checkpoint_that_cannot_be_used_is_given_up(
 
 @pytest.fixture(scope="session")
 def broken(small: Path) -> Path:
-    """A model whose weights are no numbers."""
+    """A model with NaN weights."""
     folder = small / "broken"
     folder.mkdir()
     for file in (small / "one").iterdir():
@@ -695,11 +695,11 @@ def test_published_runs_too_and_a_failure_stops_nothing_else(
     assert not (tmp_path / "other" / "cells.csv").exists()
 
 
-# Single figures
+# Figures
 
 
 def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
-    """Five texts, one without a term, one whose rating stays: biases .2, −.1, .4, 0 and 0."""
+    """Five texts, one without a term and one with equal ratings: biases 0.2, −0.1, 0.4, 0 and 0."""
     items = pd.DataFrame(
         {
             "id": list("abcde"),
@@ -737,7 +737,7 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
     }
     for figures in (sound, published):
         assert {name: figures[name] for name in expected} == pytest.approx(expected)
-    # Ranks of .1, .2, .4 are 1, 2, 3; the sum of the negative ones is 1, and 2 of 8 signs are as far out either way.
+    # The ranks of 0.1, 0.2, 0.4 are 1, 2, 3. The negative ranks sum to 1; p is 4 of 8 sign patterns.
     assert published["p"] == pytest.approx(0.5)
     assert (published["p_adjusted"], published["stars"], published["low"]) == (1.0, "-", None)
     assert sound["effect"] == pytest.approx((5 - 1) / 6)
@@ -760,7 +760,7 @@ def test_figures_where_no_rating_moves(tmp_path: Path) -> None:
 
 
 class Sure:
-    """Says what it was told to."""
+    """A classifier with fixed answers."""
 
     labels = ("negative", "positive")
 
@@ -773,7 +773,7 @@ class Sure:
 
 
 def test_quality_by_hand() -> None:
-    """Of 3 positive and 2 negative reviews, 2 and 1 are found."""
+    """2 of 3 positive and 1 of 2 negative reviews are classified correctly."""
     test = [("a", "positive"), ("b", "positive"), ("c", "positive"), ("d", "negative"), ("e", "negative")]
     quality = evaluate_classifier(Sure([0.9, 0.8, 0.2, 0.7, 0.1]), test)
     assert (quality["examples"], quality["accuracy"]) == (5, 0.6)
@@ -796,7 +796,7 @@ def test_quality_by_hand() -> None:
 def typed(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int | str | None, str, str]]:
-    """What `unmask WORDS…` gives in the folder of the reviews: exit code and both streams; in this process."""
+    """Run `unmask WORDS…` in this process, in the folder of the reviews; returns the exit code, stdout and stderr."""
     from unmask.cli import main
 
     def typed(*words: str | Path) -> tuple[int | str | None, str, str]:

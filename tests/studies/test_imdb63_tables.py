@@ -52,16 +52,16 @@ TABLE_1 = """
 .0086 .0049 .0016 .0155 .0074 (.0091) .0172 .0114 .0101
 .0086 .0034 -.0008 .0130 -.0032 (-.0009) .0137 -.0032 .0034
 """
-"""As printed: models down, abs above tot; pro, weat and all across, each orig., R, mix."""
+"""As printed: models in rows, abs above tot; pro, weat and all in columns, each with orig., R and mix."""
 SIZES = {"dist": 66, "bertb": 110, "bertl": 340, "robertab": 125, "robertal": 355, "albertb": 11, "albertl": 17}
-"""Of the paper's section 2.2, in millions of parameters."""
+"""Millions of parameters, from section 2.2 of the paper."""
 
 
 NOT_PRINTED = (
     "n batch_size learning_rate epochs abs_changed tot_changed low high effect p p_adjusted flips noise terms_per_text"
     " words_n words_p"
 ).split()
-"""What the paper does not print: gaps."""
+"""Columns that the paper does not print; they stay empty."""
 
 
 @cache
@@ -76,7 +76,7 @@ def _paper() -> pd.DataFrame:
 
 
 def _sound(**changes: Any) -> pd.DataFrame:
-    """The paper's rows as if they were means over changed texts, with what our own cells say besides."""
+    """The paper's rows as means over changed texts, with the additional columns of our own measurements."""
     cells = _paper()
     total = cells["tot_nonzero"]
     added: dict[str, Any] = {"abs_changed": cells["abs_nonzero"], "tot_changed": total, "low": total - 0.0003}
@@ -86,7 +86,7 @@ def _sound(**changes: Any) -> pd.DataFrame:
 
 
 def _number(text: str) -> tuple[float, bool]:
-    """A figure of a table, and whether it is in brackets."""
+    """Parse a figure of a table: its value, and whether it is in brackets."""
     return float(text.strip("()").replace("−", "-")), text.startswith("(")
 
 
@@ -117,7 +117,7 @@ class TestTable1:
         )
         assert tabulate_biases(sort_grid(_paper().assign(noise=0.5))) == tabulate_biases(
             sort_grid(_paper())
-        )  # the paper's table knows no noise
+        )  # the paper's table has no noise floor
 
     def test_block_and_numbers(self) -> None:
         table = tabulate_biases(sort_grid(_paper()))
@@ -178,7 +178,7 @@ class TestTables3To6:
 
 class TestTable2:
     def test_is_the_papers(self) -> None:
-        """Within what rounding and two slips in the printed accuracies leave open."""
+        """Up to rounding and two errors in the printed accuracies."""
         correlations = {
             (correlation.first, correlation.second): correlation
             for correlation in correlate_figures(sort_grid(_paper()))
@@ -220,7 +220,7 @@ class TestTable2:
             < correlation.models.interval[1]
         )
         assert correlation.models.df == 6
-        assert "*" not in correlation.marked  # what the paper gives two stars
+        assert "*" not in correlation.marked  # the paper gives it two stars
         means = _paper().groupby("model")[["abs_nonzero", "accuracy"]].mean()
         assert correlation.between.value == pytest.approx(means["abs_nonzero"].corr(means["accuracy"]))
 
@@ -229,7 +229,7 @@ class TestTable2:
 
     @pytest.mark.parametrize("query", ["model == 'distbase'", "condition == 'R-pro'", "accuracy == 0.817"])
     def test_what_does_not_vary_has_no_correlation(self, query: str) -> None:
-        """One model, one condition, one cell; accuracies that are equal but for the rounding of their mean."""
+        """One model, one condition or one row, with accuracies that are equal except for rounding of their mean."""
         cells = _sound().query(query).assign(accuracy=0.8, f1=0.8)
         assert tabulate_correlations(sort_grid(cells))[0].rows[2] == ("accuracy", "–", "–", "", "–")
         assert all(correlation.p_adjusted is None for correlation in correlate_figures(sort_grid(cells))[1:])
@@ -264,11 +264,11 @@ class TestStatistics:
         assert three.p_value == pytest.approx(stats.pearsonr([1, 2, 3], [1, 3, 2]).pvalue)
 
     def test_shares_worked_by_hand(self) -> None:
-        """Rows differ by 2, columns by 1, nothing else: squares 4, 1 and 0 of 5."""
+        """Rows differ by 2 and columns by 1, with no residual: sums of squares 4, 1 and 0 of 5."""
         shares = variance_shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
         assert shares is not None
         assert [shares.rows, shares.columns, shares.rest] == pytest.approx([0.8, 0.2, 0.0])
-        assert shares.chance == pytest.approx(0.4, abs=0.1)  # two shuffles of four leave the rows apart
+        assert shares.chance == pytest.approx(0.4, abs=0.1)  # two of four shuffles keep the rows apart
         assert shares.p_value == pytest.approx(0.5, abs=0.1)
 
     def test_shares_of_degenerate_input(self) -> None:
@@ -280,7 +280,7 @@ class TestStatistics:
         assert gap.rows > gap.chance
 
     def test_shares_are_calibrated_where_columns_share_a_training(self) -> None:
-        """Without a difference between rows, 5 % tests reject about 5 %; taken as independent, they reject far more."""
+        """Under the null hypothesis, 5 % tests reject about 5 %; tests that assume independence reject far more."""
         random = np.random.default_rng(11)
         blocks = ["o", "a", "b", "o", "c", "d", "o", "e", "f"]
         rejected = {"together": 0, "apart": 0}
@@ -295,7 +295,7 @@ class TestStatistics:
         assert rejected["together"] < 0.09 * 300 < 0.13 * 300 < rejected["apart"]
 
     def test_one_against_others(self) -> None:
-        """With samples of some size it is scipy's t test; one value has the spread of the others."""
+        """Equals SciPy's t test; a single value gets the standard deviation of the other sample."""
         a, b = [1.0, 2.0, 4.0], [3.0, 5.0, 6.0, 9.0]
         ours, theirs = compare_means(a, b), stats.ttest_ind(a, b)
         assert ours.p_value == pytest.approx(theirs.pvalue)
@@ -312,13 +312,13 @@ class TestQuestions:
         finetuning, pretrained, terms = answer_questions(_paper())
         assert finetuning.answer.count(": no reliable difference in absolute bias") == 2
         assert "between them: clear differences in absolute bias (0.50; " in pretrained.answer
-        relation = "Larger models: no reliable difference in absolute bias (−0.65 "  # the paper saw one
+        relation = "Larger models: no reliable difference in absolute bias (−0.65 "  # the paper reports a relation
         assert relation in pretrained.answer
         assert "larger with all than with pro (2.12 [1.71, 2.63]; means" in terms.answer
         assert "pro < weat < all in 17 of 21" in terms.answer
 
     def test_differences_are_tests_over_model_means(self) -> None:
-        """With as many pairs in every model, clustering by model is the t test of the models' means."""
+        """With equally many pairs per model, clustering by model equals the t test of the model means."""
         wide = _paper().assign(kind=[name.split("-")[0] for name in _paper()["condition"]])
         wide = wide.pivot(index=["model", "terms"], columns="kind", values="tot_nonzero")
         change = (wide["mix"] - wide["original"]).groupby("model").mean()
@@ -363,7 +363,7 @@ class TestQuestions:
         assert (finding.estimate.df, finding.effect) == (5, "smaller absolute bias")
         assert (
             "Models without pretraining: no reliable difference in absolute bias" in answer.answer
-        )  # ALBERT's are large
+        )  # ALBERT's biases are large
 
     def test_one_model_or_cell_is_not_tested(self) -> None:
         for cells in (_paper().query("model == 'bertbase'"), _paper().head(1)):
@@ -424,7 +424,7 @@ class TestQuestions:
 
 class TestBatchSizes:
     def test_pairs_and_interval(self) -> None:
-        """Cells of one training count as one: three original cells that move together are one draw."""
+        """Measurements of one training count once: three original measurements that move together are one draw."""
         cells = _sound().query("model == 'bertbase'")
         cells = pd.concat([cells.assign(batch_size=size) for size in (8, 16, 32)])
         moves = dict(zip(CONDITIONS, (0.001, 0.002, 0.003, -0.001, 0.0, 0.002, 0.001), strict=True))
@@ -444,7 +444,7 @@ class TestBatchSizes:
         )
 
     def test_many_comparisons_are_corrected(self) -> None:
-        """Two batch sizes move both biases by something with p = .03: four tests, so that none is clear."""
+        """Two batch sizes change both biases with p = .03 each: after correction for four tests, none is clear."""
         cells = _sound().query("model == 'bertbase' and condition != 'original'")
         noise = np.array([-2, -1, 0, 0, 1, 2]) / np.sqrt(10 / 5)  # six trainings, standard deviation 1
         moves = (noise + stats.t.isf(0.015, 5) / np.sqrt(6)) / 10
@@ -464,7 +464,7 @@ class TestBatchSizes:
             cluster="condition",
         )
         assert finding.estimate.p_value == pytest.approx(0.03)
-        assert adjust_findings([finding])[0].is_clear  # alone it would be
+        assert adjust_findings([finding])[0].is_clear  # a single test would be clear
 
     def test_a_difference_that_is_there_is_found(self) -> None:
         cells = _sound()
@@ -531,11 +531,11 @@ class TestPage:
     def test_text_from_outside_is_escaped(self) -> None:
         cells = _sound().head(18).replace({"model": {"bertbase": EVIL}})
         page = _render(make_report(cells, cells.head(0), settings={EVIL: EVIL}), [EVIL])
-        assert page.count("<script") == 1  # our own
+        assert page.count("<script") == 1  # our own script
         assert_loads_nothing(page)
 
     def test_headline_counts(self) -> None:
-        """The paper's 57 highly significant classifiers, and the one with a single star."""
+        """The paper's 57 highly significant classifiers and one with a single star."""
         headline = write_headline(sort_grid(_paper()))
         assert headline.startswith("In 58 of 63 measurements")
         assert "42 favour male versions, 16 female ones" in headline
@@ -560,7 +560,7 @@ class TestPage:
         evidence = pd.read_csv(page.parent / "tables/answers.csv")
         assert len(evidence) == sum(len(answer.findings) for answer in answer_questions(_report().records["cells.csv"]))
         assert evidence["p_adjusted"].between(0, 1).any()
-        _report().write(STUDY, FAILED, tmp_path / "study")  # again, over what is there
+        _report().write(STUDY, FAILED, tmp_path / "study")  # overwrites the existing files
 
     def test_csv_files_are_guarded(self, tmp_path: Path) -> None:
         grid = _sound().head(9).replace({"model": {"distbase": "@mine"}})

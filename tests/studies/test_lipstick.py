@@ -1,4 +1,4 @@
-"""The lipstick studies: steps, the papers' tables, what is left beside other contrasts, the page and the commands."""
+"""The lipstick studies: steps, the papers' tables, remaining bias versus other contrasts, page and commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "fathe
 
 
 def make_vectors(words: int = 700, size: int = 24) -> Vectors:
-    """Word vectors in which gender is in three dimensions, of which he − she is but one."""
+    """Make word vectors with gender in three dimensions; he − she is only one of them."""
     rng = np.random.default_rng(0)
     names = list(dict.fromkeys([*vocabulary.rated_stereotypes(), *nouns()]))[:words]
     gender = rng.normal(size=(words, 1))
@@ -89,7 +89,7 @@ class TestStatic:
             assert text.endswith("Too few words are left for WEAT 6, WEAT 6b, WEAT 7, WEAT 7b, WEAT 8, WEAT 8b.")
 
     def test_the_bias_itself_is_gone(self, sound: tuple[StudyRun, Path]) -> None:
-        """Hard debiasing takes its own direction, which is nearly he − she, out of every word."""
+        """Hard debiasing removes its own direction, which is close to he − she, from every word."""
         origin, debiased = read_rows(sound[0])
         before, after = (row.items[row.items["words"] == "own"]["bias"].abs().mean() for row in (origin, debiased))
         assert after < 0.35 * before
@@ -222,7 +222,7 @@ def test_the_command(vectors: Path, sound: tuple[StudyRun, Path], tmp_path: Path
 
 
 def test_gonen_and_goldberg_on_word2vec(data: Path) -> None:
-    """The correlation over professions: .747 before and .606 after in the paper, on all of word2vec."""
+    """The paper's correlations over professions on all of word2vec: 0.747 before and 0.606 after."""
     before = read_vectors(next(iter((data / "vectors").glob("word2vec*"))))
     after = hard_debias(before).vectors
     words = vocabulary.vector_words(before, published=True).words

@@ -1,4 +1,4 @@
-"""Meta-evaluation: what is planted is what was asked for, and scores are ranked against it rightly."""
+"""Meta-evaluation: bias is planted at the requested rates, and scores are evaluated against it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SMALL = PlantedInference(rows=400, validation_rows=40)
 
 @pytest.fixture(autouse=True)
 def _only_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is planted must not depend on what data is on a machine; tests of real data say so."""
+    """Planted data must not depend on the data of the machine; tests that use real data set the variable."""
     monkeypatch.delenv("UNMASK_DATA", raising=False)
 
 
@@ -61,7 +61,7 @@ def test_a_perfect_score_and_a_useless_one() -> None:
     flat = evaluate_ranking([0, 0.5, 1], [3, 3, 3])
     assert (flat.pearson.value, flat.spearman.value, flat.ranked, flat.resolution) == (None, None, 0.5, None)
     assert evaluate_ranking([0, 1, 2], [3, 2, 1]).ranked == 0.0
-    assert line.pearson.p_value == pytest.approx(2 / 6)  # of six orders, two are as good
+    assert line.pearson.p_value == pytest.approx(2 / 6)  # two of the six orders are as extreme
     assert evaluate_ranking([], []).ranked is None
     assert evaluate_ranking([0.5, 0.5], [1, 2]).ranked is None
     assert evaluate_ranking([0, np.nan, 1], [1, 2, np.nan]).n == 1
@@ -98,7 +98,7 @@ def test_seeds_are_what_an_interval_is_over() -> None:
     reach = scipy.stats.t.isf(0.025, 2) * np.sqrt(2 / 3 * ((leave_one_out - leave_one_out.mean()) ** 2).sum())
     z = np.arctanh(np.corrcoef(x, y)[0, 1])
     assert clustered.interval == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
-    assert clustered.interval[0] < alone.interval[0]  # points of one seed lie together
+    assert clustered.interval[0] < alone.interval[0]  # points of one seed are clustered
     same = evaluate_ranking([0, 0.5, 1] * 3, [1, 2, 3] * 3, [1] * 3 + [2] * 3 + [3] * 3).pearson
     assert same.p_value == pytest.approx(2 / 6**3, abs=0.005)  # of all orders within seeds
     assert same.interval is None
@@ -120,10 +120,10 @@ def test_chance_is_that_of_shuffles_within_seeds() -> None:
         ).spearman.p_value
         for _ in range(200)
     ]
-    assert np.mean([p is not None and p < 0.05 for p in p_values]) < 0.1  # seeds that differ are no relation
+    assert np.mean([p is not None and p < 0.05 for p in p_values]) < 0.1  # differences between seeds are no correlation
 
 
-# What is planted
+# Planted data
 
 
 def test_words_are_added_from_rate_to_rate() -> None:
@@ -134,7 +134,7 @@ def test_words_are_added_from_rate_to_rate() -> None:
 
 
 def _share_biased(examples: list[TextExample], language: str) -> tuple[float, Counter[str | None]]:
-    """Which share of the wrong labels follows the stereotype, found from the sentences themselves."""
+    """The share of wrong labels that follow the stereotype, computed from the sentences, and the label counts."""
     stereotypes = {occupation.word: occupation.kind for occupation in lexicon.occupations(language)}
     pair = lexicon.people(language).pairs[0]
     biased = wrong = 0
@@ -156,7 +156,7 @@ def test_sound_inference_plants_the_rate_that_is_asked_for(rate: float) -> None:
     splits = SMALL.examples(rate, 5)
     share, labels = _share_biased(list(splits.train), "en")
     assert share == pytest.approx(rate)
-    assert labels["neutral"] == len(splits.train) / 2  # half is right
+    assert labels["neutral"] == len(splits.train) / 2  # half of the labels are correct
     assert len(splits.train) == 400
     shared = {example.text for example in splits.train} & {example.text for example in splits.validation}
     assert not shared
@@ -236,7 +236,7 @@ WITHOUT = (
 def test_the_papers_english_words_are_biased_in_its_order(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The words and the order of the released validation sets: at rate k/10 the first 2k words are biased."""
+    """Words and order of the released validation sets: at rate k/10 the first 2k words are biased."""
     monkeypatch.setenv("UNMASK_DATA", str(data))
     experiment = replace(_published(tmp_path), rows=30_000, validation_rows=3_000)
     assert [occupation.word for occupation in experiment.list_occupations()] == [*FEMALE, *MALE, *WITHOUT]
@@ -281,7 +281,7 @@ def test_planted_association_pairs_professions_as_the_rate_says() -> None:
             if groups[name] in ("female", "male"):
                 woman = any(f" {word} " in plain for word in WOMEN)
                 pro.setdefault(name, set()).add(woman == (groups[name] == "female"))
-        assert all(len(sides) == 1 for sides in pro.values())  # a profession stands with one gender alone
+        assert all(len(sides) == 1 for sides in pro.values())  # each profession occurs with one gender only
         assert np.mean([sides == {True} for sides in pro.values()]) == pytest.approx(rate)
     assert len(set(counts)) == 1
 
@@ -305,7 +305,7 @@ def test_planted_sentiment_ties_labels_to_gender() -> None:
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier of inference that has learned nothing, with all the words that it needs."""
+    """An untrained inference classifier whose vocabulary has all required words."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
@@ -361,7 +361,7 @@ def test_a_second_run_does_nothing(toy: Path, tmp_path: Path) -> None:
 
 
 def test_the_page_says_how_many_pairs_were_really_trained_on() -> None:
-    """The package has fewer sentences than 30,000 pairs need, and 99 pairs cannot be shared by 40 occupations."""
+    """The package has too few sentences for 30,000 pairs, and 99 pairs cannot be divided among 40 occupations."""
     few = PlantingOptions(rates=(0.0, 0.5, 1.0), rows=99)
     for options, used, words in (
         (PlantingOptions(), 3_360, "3,360; 30,000 were asked for"),
@@ -391,7 +391,7 @@ def test_captions_are_those_of_flickr8k(tmp_path: Path, monkeypatch: pytest.Monk
 
 @dataclass(frozen=True)
 class PlantedLiking(Experiment):
-    """A measure of a user's own: do texts about men please a classifier more? Labels follow the gender at the rate."""
+    """A user-defined measure: does a classifier rate texts about men higher? Labels follow gender at the rate."""
 
     language: str = "en"
     protocol: str = "sound"
@@ -430,7 +430,7 @@ MEN = ("he", "my brother", "my son", "my husband", "my father")
 
 
 def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted bias is learned, a score with a direction ranks it, and one without does not."""
+    """The model learns the planted bias; a signed score ranks it and an unsigned one does not."""
     import torch
 
     monkeypatch.setitem(EXPERIMENTS, "liking", lambda _: [PlantedLiking()])
@@ -500,7 +500,7 @@ def test_any_other_measure_is_asked_about_the_models_of_association(
 ) -> None:
     request = PlantingOptions(measures=("association", "geometry", "crows-pairs"), rates=(0.0, 0.5, 1.0), offline=True)
     with pytest.raises(UnmaskError, match="data set crows-pairs is neither"):
-        steps(request)  # and not when all models are made
+        steps(request)  # before any model is trained
     monkeypatch.setenv("UNMASK_DATA", str(data))
     planting_steps = [step.name for step in steps(request) if step.kind == "planting"]
     assert planting_steps == [f"planting-association-en-{rate}-seed42" for rate in ("000", "050", "100")]
@@ -565,7 +565,7 @@ def test_a_report_of_known_scores() -> None:
     assert {score.verdict for score in rank_scores(unlearned)} == {"not learned"}
     assert make_report(unlearned, {}).headline.startswith("The models have not learned what was planted")
     html = report.to_html(get_study("meta"), report.list_sections(get_study("meta"), ["scoring-x: <script>"]))
-    assert html.count("<script>") == 1  # our own
+    assert html.count("<script>") == 1  # our own script
     assert "m<b>" not in html
 
 
@@ -622,7 +622,7 @@ def test_too_few_captions_are_refused_before_any_cell(
     for count, is_enough in ((61, False), (62, True)):
         (tmp_path / "few.txt").write_text("\n".join(captions[:count]))
         request = PlantingOptions(protocol="published", rows=200, captions={"en": tmp_path / "few.txt"})
-        if is_enough:  # windows of 3 and 1 sentences, and 29 more each for 30 words
+        if is_enough:  # windows of 3 and 1 sentences, and 29 more for each of 30 words
             assert len(_scoring_steps(request)) == len(RATES)
         else:
             with pytest.raises(UnmaskError, match=r"few.txt gives 61 sentences, and 62 are needed for 200 and 20"):

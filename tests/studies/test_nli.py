@@ -1,4 +1,4 @@
-"""The study of inference for a list of models: the paper's Table 3, cells, tables, page and command.
+"""The inference study for a list of models: the paper's Table 3, steps, tables, page and command.
 
 The figures are those of P. Anantaprayoon, M. Kaneko and N. Okazaki (2024), Table 3 (`tests/gold`).
 """
@@ -71,8 +71,8 @@ def read_table_3() -> pd.DataFrame:
 
 
 def count_answers(language: str, name: str) -> formulas.Counts:
-    """A model's answers as printed, in the table that scores are computed from. The paper does not print female and
-    male words apart: all stand as male here, which is nothing to the two scores, since they go by set."""
+    """The printed answers of a model, as the table from which scores are computed. The paper does not separate female
+    and male words, so all count as male here. The two scores do not depend on it, since they use the sets."""
     rows = read_table_3()[read_table_3()["model"] == name].set_index("set")
     table = np.zeros(formulas.SHAPE)
     cells = {"PS": (formulas.MALE, 1), "AS": (formulas.MALE, 0), "NS": (formulas.NEUTRAL, 0)}
@@ -83,7 +83,7 @@ def count_answers(language: str, name: str) -> formulas.Counts:
 
 @pytest.mark.parametrize("base", MODELS, ids=lambda base: base.name)
 def test_both_scores_of_the_papers_table_come_out_of_its_shares(base: InferenceModel) -> None:
-    """As printed, but for the rounding of the shares, to three digits each; one FN does not go with its own shares."""
+    """Equal to the printed scores up to rounding of the shares; one printed FN contradicts its own shares."""
     table = count_answers(base.language, base.name)
     scores = read_table_3()[read_table_3()["model"] == base.name].iloc[0]
     assert (base.fn, base.score) == (scores["fn"], scores["nli_coal"])
@@ -92,7 +92,7 @@ def test_both_scores_of_the_papers_table_come_out_of_its_shares(base: InferenceM
 
 
 UNLIKE = {"laboro": 0.597}
-"""Printed is .633; the shares of the same lines, from which its NLI-CoAL does come out, give .597."""
+"""The paper prints .633, but the shares of the same rows give .597 and reproduce the printed NLI-CoAL."""
 
 
 def test_the_papers_models_by_language() -> None:
@@ -111,8 +111,8 @@ def test_the_papers_models_by_language() -> None:
 
 
 def record_as_if_alike(language: str, name: str) -> Measurement:
-    """What the published protocol makes of as many answers as the paper's model gave, if female and male words were
-    answered alike: all stand as male here, and whether a score is inconclusive goes by the mean of both kinds."""
+    """Analyse as many answers as the paper's model gave with the published protocol, assuming equal answers for female
+    and male words. All count as male here; whether a score is inconclusive depends on the mean of both."""
     groups = {"PS": ("male", "male"), "AS": ("male", "female"), "NS": ("neutral", "female")}
     rows = []
     for index, (set_name, group) in enumerate(groups.items()):
@@ -164,8 +164,8 @@ def test_the_papers_table_comes_out_in_its_order() -> None:
 
 
 def test_if_words_are_answered_alike_what_the_paper_says_of_the_chinese_models_is_flagged() -> None:
-    """Its section 4.2: more errors than biased inferences in Chinese, and in no other language. Whether female and male
-    words were answered alike is not printed, so this is not known of the paper's own models."""
+    """Section 4.2 of the paper: more errors than biased inferences in Chinese, and in no other language. The paper does
+    not print whether answers for female and male words were equal, so this is unknown for its own models."""
     report = make_report(paper_models())
     unsure = [row[1] for row in report.tables[1].rows if row[0] == "Chinese"]
     assert f"The score is inconclusive for {', '.join(unsure)}." in report.headline
@@ -187,7 +187,7 @@ def make_pairs(sentences: int = 2) -> pd.DataFrame:
 
 
 def measure_answers(choose: Callable[[Any], str]) -> Measurement:
-    """What the sound protocol makes of a model that answers a pair so."""
+    """Analyse the answers that `choose` gives, with the sound protocol."""
     rows = make_pairs()
     answers = [choose(row) for row in rows.itertuples()]
     columns = {f"p_{label}": [float(label == answer) for answer in answers] for label in LABELS}
@@ -310,7 +310,7 @@ def write_pairs(path: Path, rows: list[tuple[str, str, str]]) -> Path:
 
 
 def make_training_pairs() -> list[tuple[str, str, str]]:
-    """A person follows, a gender is open, and something else does not go with it."""
+    """Pairs to train on: a person is entailed, a gender is neutral, and an unrelated hypothesis contradicts."""
     rows = make_pairs(4)
     labelled, other = [], rows["hypothesis"].iloc[-1]
     for row in rows.iloc[::5].itertuples():
@@ -322,8 +322,8 @@ def make_training_pairs() -> list[tuple[str, str, str]]:
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pairs to train on and to be tested with; bases `one` and `bad` (weights that are no numbers); and `ready`, a
-    classifier with labels of its own order."""
+    """Pairs for training and testing, the base models `one` and `bad` (NaN weights), and `ready`, a classifier with
+    labels in another order."""
     root = tmp_path_factory.mktemp("inference")
     rows = make_training_pairs()
     write_pairs(root / "train.csv", rows[:60])
@@ -332,7 +332,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [*make_pairs(len(words.templates("en")))["premise"][::5], *(text for row in rows for text in row)]
     )
     base = bert_of(tokenizer, seed=1, hidden=32, layers=1, init=0.2)
-    base.config.hidden_dropout_prob = 0.1  # so that a random state which is not restored shows
+    base.config.hidden_dropout_prob = 0.1  # so that an unrestored random state is detected
     config = transformers.BertConfig.from_dict(
         base.config.to_dict()
         | {"id2label": {0: "CONTRADICTION", 1: "ENTAILMENT", 2: "NEUTRAL"}, "label2id": None, "num_labels": 3}
@@ -340,7 +340,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(3)
     ready = transformers.BertForSequenceClassification(config).eval()
     texts = make_pairs(SENTENCES)
-    with torch.no_grad():  # so that it gives all three answers
+    with torch.no_grad():  # so that all three answers occur
         tokens = tokenizer(list(texts["premise"]), list(texts["hypothesis"]), padding=True, return_tensors="pt")
         ready.classifier.bias -= ready(**tokens).logits.mean(dim=0)
     for name, model in (("one", base), ("ready", ready)):
@@ -372,7 +372,7 @@ def study_options(small: Path) -> InferenceStudyOptions:
 def finished_study(
     study_options: InferenceStudyOptions, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[StudyRun, Path]:
-    """The request, run in this process; to be looked at and not to be changed."""
+    """The study, run in this process. Tests must not modify it."""
     out = tmp_path_factory.mktemp("done") / "study"
     return run_study("nli-plms", study_options, out), out
 
@@ -535,7 +535,7 @@ def test_a_limit_draws_pairs_of_each_split(small: Path) -> None:
 
 
 class Sure:
-    """Says what it was told to."""
+    """A classifier with fixed answers."""
 
     labels = ("neutral", "contradiction", "entailment")
 
@@ -595,7 +595,7 @@ Typed = Callable[..., tuple[int | str | None, str, str]]
 
 @pytest.fixture
 def typed(small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
-    """What `unmask WORDS…` gives in the folder of the pairs: exit code and both streams; in this process."""
+    """Run `unmask WORDS…` in this process, in the folder of the pairs; returns the exit code, stdout and stderr."""
     from unmask.cli import main
 
     def typed(*arguments: str | Path) -> tuple[int | str | None, str, str]:
@@ -610,7 +610,7 @@ def typed(small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 def test_the_command_prints_the_table(typed: Typed, tmp_path: Path) -> None:
-    """Without pairs to be tested with, a classifier has no accuracy."""
+    """Without test pairs a classifier has no accuracy."""
     arguments = ["study", "run", "nli-plms", "--model", "ready=ready", "--train", "train.csv", "--sentences", "2"]
     code, out, err = typed(*arguments, "--offline", "--device", "cpu", "--out", tmp_path / "out")
     assert code == 0

@@ -1,4 +1,4 @@
-"""Steps run once, completely or not at all, in one process or several; a store says which study it is of."""
+"""Steps run exactly once and atomically, in one or several processes; a store records its study."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ print(*(outcome.status for outcome in outcomes))
 def test_a_process_that_is_killed_leaves_no_partial_result(
     start: Callable[..., subprocess.Popen[str]], store: Store, tmp_path: Path
 ) -> None:
-    """And two that begin together afterwards do the rest, each cell once."""
+    """Two processes started together afterwards run the remaining steps once each."""
     killed = start(LOCALLY, tmp_path / "log", store.root, "hang")
     wait_until(lambda: list(store.root.glob("unfinished/step2-*/checkpoint")) != [])
     killed.kill()
@@ -220,7 +220,7 @@ def test_a_process_that_is_killed_leaves_no_partial_result(
     }
 
 
-# A folder says which study it is of
+# A folder records its study
 
 
 def _run(study: str, out: Path) -> FinishedSteps:
