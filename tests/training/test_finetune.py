@@ -1,4 +1,4 @@
-"""Fine-tuning: what is learned, what is kept, and that a run which was interrupted ends like one which was not."""
+"""Fine-tuning: learning, saved models, and interrupted runs that end like uninterrupted ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORK = ("mason", "plumber", "roofer", "secretary", "paralegal")
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Texts whose label is in one word, pairs whose label is in the second text, and plain texts."""
+    """Labelled texts (one word decides), labelled pairs (the second text decides), and plain texts."""
     folder = tmp_path_factory.mktemp("data")
     texts = [
         {"text": f"My {person} is a {job}.", "label": label}
@@ -81,7 +81,7 @@ def _without_time(record: dict[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name != "seconds"}
 
 
-@pytest.mark.parametrize("family", ["bert-uncased", "albert", "deberta-v2"])  # adapters are trained on every family
+@pytest.mark.parametrize("family", ["bert-uncased", "albert", "deberta-v2"])  # adapters: on every family
 def test_a_classifier_learns_and_can_be_loaded(
     family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -107,7 +107,7 @@ def test_inference_has_its_labels_in_order_and_leaves_out_what_has_none(
 ) -> None:
     record = finetune_model(_request("nli", model_folder("bert-uncased"), files, tmp_path / "out", epochs=40))
     assert record is not None
-    assert sum(record["examples"].values()) == 36  # not the pair without a label
+    assert sum(record["examples"].values()) == 36  # without the unlabelled pair
     classifier = load_classifier(str(tmp_path / "out"))
     assert isinstance(classifier, Classifier)
     assert list(classifier.labels) == ["entailment", "neutral", "contradiction"]
@@ -125,7 +125,7 @@ def test_a_masked_language_model_gets_better(
     assert record is not None
     losses = [evaluation["loss"] for evaluation in record["history"]]
     assert losses[-1] < losses[0]
-    model = load_masked_lm(str(tmp_path / "out"))  # an adapter loads like a whole model
+    model = load_masked_lm(str(tmp_path / "out"))  # an adapter loads like a complete model
     base = load_masked_lm(str(model_folder(family)))
     assert model.info().parameters == base.info().parameters  # type: ignore[attr-defined]
     assert model.info().weight_hash != base.info().weight_hash  # type: ignore[attr-defined]
@@ -152,9 +152,9 @@ def test_an_adapter_holds_its_head_and_little_else(
     p = classifier.probabilities([row["text"] for row in rows])
     expected = [classifier.labels.index(row["label"]) for row in rows]
     loss = -np.log(p[range(len(rows)), expected]).mean()
-    assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # nothing was lost on the way
+    assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # saving and loading loses nothing
     for file in (tmp_path / "out").glob("tokenizer*"):
-        file.unlink()  # then that of its model is taken, not one made up
+        file.unlink()  # then the tokenizer of the base model is used
     reloaded = load_classifier(str(tmp_path / "out"))
     assert isinstance(reloaded, Classifier)
     p_reloaded = reloaded.probabilities([row["text"] for row in rows])
@@ -162,7 +162,7 @@ def test_an_adapter_holds_its_head_and_little_else(
 
 
 def test_an_adapter_of_another_kind_is_refused(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
-    """Else it would be audited as if it were its base, or with another's head."""
+    """Otherwise it would be audited as its base model or with a wrong head."""
     import peft
     import transformers
 
@@ -199,7 +199,7 @@ def test_a_head_for_the_same_labels_is_kept_and_one_for_others_is_not(
 ) -> None:
     finetune_model(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "first", epochs=1))
     first = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["good", "bad"])
-    assert first.labels == ("bad", "good")  # the order of the head that is there
+    assert first.labels == ("bad", "good")  # the order of the existing head
     assert first.trained_whole == ("classifier",)
     head_weights = _weights(tmp_path / "first")["classifier.weight"]
     assert torch.equal(first.model.classifier.weight.detach(), head_weights)
@@ -247,7 +247,7 @@ def test_texts_without_a_word_that_can_be_masked(model_folder: Folder, files: di
 
 
 class _StopAt:
-    """Asks to stop, as Ctrl-C does, after a number of steps."""
+    """Send the signal of Ctrl-C after a number of steps."""
 
     def __init__(self, step: int) -> None:
         self.step = step
@@ -261,7 +261,7 @@ class _StopAt:
 def test_an_interrupted_run_ends_like_one_that_was_not(
     task: str, rank: int, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """With dropout, in the middle of an epoch, twice: the same weights to the last bit."""
+    """With dropout and two interruptions within an epoch, the weights are equal to the last bit."""
     whole = _request(task, model_folder("bert-uncased"), files, tmp_path / "whole", lora_rank=rank)
     parts = whole.replace(out=tmp_path / "parts")
     expected = finetune_model(whole)
@@ -326,7 +326,7 @@ def _without_dropout(folder: Path) -> Path:
 
 @pytest.mark.parametrize("task", ["sentiment", "mlm"])
 def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_path: Path) -> None:
-    """One step of plain gradient descent, whole and in parts that hold different numbers of labels."""
+    """One step of gradient descent, at once and in micro-batches with different numbers of labels."""
     from accelerate import Accelerator
 
     folder = _without_dropout(tmp_path / "model")
@@ -352,7 +352,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
 
 
 class _Short(MaskedLanguageModelling):
-    """Runs out of memory in the second of two parts, when the first has left its gradients, and on all of five rows."""
+    """Runs out of memory on batches of five rows, except on the first batch, which leaves its gradients."""
 
     sizes: list[int]
 
@@ -389,7 +389,7 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
 
 
 class _Broken(MaskedLanguageModelling):
-    """A loss that is no number, or one that is, of which the gradient is not."""
+    """A loss that is infinite, or a finite loss whose gradient is not finite."""
 
     by: str
 
@@ -428,7 +428,7 @@ def test_one_example_too_large_for_memory_is_one_line() -> None:
 def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The weights of the checkpoint are those before the step that went wrong."""
+    """The checkpoint holds the weights before the failed step."""
     calls: list[int] = []
     real = Stepper._compute_gradients
 
@@ -443,11 +443,11 @@ def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(
     ):
         finetune_model(request)
     monkeypatch.undo()
-    assert finetune_model(request) is not None  # goes on from there
+    assert finetune_model(request) is not None  # resumes from the checkpoint
 
 
 def test_the_best_checkpoint_is_kept_not_the_last(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
-    """At a rate that destroys the model in the end, the weights of the best evaluation are those that are saved."""
+    """At a learning rate that destroys the model, the weights of the best evaluation are saved."""
     request = _request(
         "mlm", model_folder("bert-uncased"), files, tmp_path / "out", learning_rate=0.3, epochs=2, evaluate_every=1
     )
@@ -504,11 +504,11 @@ def test_bad_requests_are_refused(
 
 
 def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: Path) -> None:
-    """Rows are shared out, gradients averaged, and one process writes."""
+    """Rows are distributed, gradients are averaged, and one process writes."""
     model = _without_dropout(tmp_path / "model")
     common = ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu"]
     common += ["--epochs", "2", "--learning-rate", "1e-4", "--batch-size", "7"]
-    launch = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]  # as accelerate launch
+    launch = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]  # accelerate launch
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     for start, out in ((["unmask"], "one"), (launch, "two")):
         words = [sys.executable, "-m", *start, *common, "--out", str(tmp_path / out)]
@@ -523,7 +523,7 @@ def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: P
 
 
 def test_two_processes_stop_together_and_go_on(files: dict[str, Path], tmp_path: Path) -> None:
-    """One of them is asked to stop; both must, at the same step."""
+    """One process is interrupted; both stop at the same step."""
     model = _without_dropout(tmp_path / "model")
     words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]
     words += ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu", "--epochs", "400"]

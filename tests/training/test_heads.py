@@ -1,4 +1,4 @@
-"""A head that knows the labels is kept, whatever their order and spelling; another is made anew, and that is said."""
+"""A head for the same labels is kept, in any order and spelling; otherwise it is replaced with a message."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_same_labels_are_known_by_what_they_mean(
 
 
 def _save_classifier(folder: Path, base: Path, labels: Sequence[str]) -> Path:
-    """A classifier with the labels, whose head is the same whatever they are."""
+    """Save a classifier with these labels; the weights of its head do not depend on them."""
     torch.manual_seed(5)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
         base, id2label=dict(enumerate(labels)), label2id={name: index for index, name in enumerate(labels)}
@@ -71,13 +71,13 @@ def _save_classifier(folder: Path, base: Path, labels: Sequence[str]) -> Path:
 
 
 def _save_adapter(folder: Path, base: Path, labels: Sequence[str]) -> Path:
-    """The same as an adapter on the base."""
+    """Save an adapter on the base model, with a head for these labels."""
     trainable = load_trainable(str(base), LoadOptions(), labels=labels)
     adapted = checkpoints.add_adapters(trainable.model, 2, trainable.trained_whole, base=str(base))
     with torch.no_grad():
         for name, weights in adapted.named_parameters():
             if "lora_B" in name:
-                weights.fill_(0.01)  # PEFT begins with nothing
+                weights.fill_(0.01)  # PEFT initialises it with zeros
     checkpoints.save_adapter(adapted, trainable.model, trainable.tokenizer, folder)
     return folder
 
@@ -91,7 +91,7 @@ def _label_probabilities(model: Path, labels: Sequence[str]) -> np.ndarray:
 
 
 def _train(model: Path, out: Path) -> list[str]:
-    """Train so little that nothing changes; gives what was said."""
+    """Train with a negligible learning rate and return the messages."""
     messages: list[str] = []
     settings = TrainingOptions(epochs=1, learning_rate=1e-12, batch_size=12, weight_decay=0.0)
     finetune_model(

@@ -1,4 +1,4 @@
-"""Datasets of inference to fine-tune on."""
+"""Inference datasets for fine-tuning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _gather(name: str) -> Splits:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for data sets, empty."""
+    """An empty folder for datasets."""
     path = tmp_path / "data"
     path.mkdir()
     monkeypatch.setenv("UNMASK_DATA", str(path))
@@ -71,7 +71,7 @@ def test_the_real_jsnli_is_joined_unless_words_are_wanted(data: Path, monkeypatc
 
 
 def test_the_hashes_are_those_of_the_files(data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A download is refused where they are wrong, so they are compared with files that are known to be right."""
+    """A wrong hash would refuse a correct download, so the hashes are checked against correct files."""
     (folder / "jsick").mkdir()
     for split in ("train", "test"):
         (folder / "jsick" / f"{split}.tsv").write_bytes(gzip.decompress((data / f"jsick/{split}.tsv.gz").read_bytes()))
@@ -139,7 +139,7 @@ def test_the_largest_training_set_of_ocnli_counts_and_pairs_without_label_do_not
     ):
         (folder / "ocnli" / file).write_text("\n".join(map(json.dumps, split_rows)), encoding="utf-8")
     compressed = gzip.compress((folder / "ocnli" / "dev.json").read_bytes())
-    (folder / "ocnli" / "dev.json.gz").write_bytes(compressed)  # the same pairs: they count once
+    (folder / "ocnli" / "dev.json.gz").write_bytes(compressed)  # the same pairs, which count once
     splits = _gather("ocnli")
     assert [len(part) for part in (splits.train, splits.validation, splits.test)] == [18, 2, 2]
     (folder / "ocnli" / "train.50k.json").unlink()

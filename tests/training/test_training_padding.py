@@ -1,4 +1,4 @@
-"""The quick padding gives what the tokenizer's own gives."""
+"""Fast padding equals the tokenizer's own padding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of training, each against a known answer: examples, batches, rates, masks, metrics."""
+"""The parts of training against known answers: examples, batches, learning rates, masks and metrics."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from unmask.training.tasks import Classification, MaskedLanguageModelling
 TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
 
 
-# Batches and rates
+# Batches and learning rates
 
 
 @given(st.lists(st.integers(1, 60), max_size=200), st.integers(1, 17), st.integers(0, 3))
@@ -68,7 +68,7 @@ def test_the_rate_rises_and_falls_in_a_line() -> None:
 
 
 def train_and_record_rates(settings: TrainingOptions, folder: Path) -> list[float]:
-    """The learning rate of each step of a real training on four texts."""
+    """Train on four texts and return the learning rate of each step."""
     tokenizer = tokenizer_of([TEXT])
     task = Classification(tokenizer, ["a", "b"], 16)
     features = task.features([TextExample(TEXT, label=label) for label in "abab"])
@@ -77,7 +77,7 @@ def train_and_record_rates(settings: TrainingOptions, folder: Path) -> list[floa
     rates: list[float] = []
 
     def record_rate(optimizer: Any, *_: Any) -> None:
-        if type(optimizer) is torch.optim.AdamW:  # and not Accelerate's, around it
+        if type(optimizer) is torch.optim.AdamW:  # not the wrapper of Accelerate
             rates.append(optimizer.param_groups[0]["lr"])
 
     hook = register_optimizer_step_pre_hook(record_rate)
@@ -90,7 +90,7 @@ def train_and_record_rates(settings: TrainingOptions, folder: Path) -> list[floa
 
 
 def test_the_rate_falls_over_the_epochs_that_were_planned(tmp_path: Path) -> None:
-    """Two epochs of two steps: to 0 over four steps, or over the eight of four epochs, of which it sees the first."""
+    """Two epochs of two steps: the rate falls to 0 over these four steps, or over the eight of four planned epochs."""
     settings = TrainingOptions(epochs=2, learning_rate=8e-3, batch_size=2, warmup=0.0)
     assert train_and_record_rates(settings, tmp_path) == pytest.approx([8e-3, 6e-3, 4e-3, 2e-3])
     planned = settings.replace(planned_epochs=4)
@@ -156,7 +156,7 @@ def test_masks_are_as_often_as_they_should_be() -> None:
     masked = fates["mask"] + fates["same"] + fates["other"]
     assert masked == 3000 * 3  # 15 % of 20 words
     assert fates["mask"] / masked == pytest.approx(0.8, abs=0.02)
-    assert fates["other"] / masked == pytest.approx(0.1, abs=0.02)  # a draw can hit the mask or the word itself
+    assert fates["other"] / masked == pytest.approx(0.1, abs=0.02)  # a random token can be the mask or the word itself
 
 
 def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
@@ -288,11 +288,11 @@ def test_labels_are_in_a_known_order() -> None:
             order_labels(task, make_examples(*labels))
 
 
-# Known data sets
+# Known datasets
 
 
 def _archives(folder: Path) -> dict[str, Path]:
-    """Archives laid out as the canonical ones."""
+    """Write archives with the layout of the canonical ones."""
     reviews = {"train/pos/0_9": "great", "train/neg/0_1": "awful", "train/unsup/0_0": "hm", "test/pos/1_7": "fine"}
     with tarfile.open(folder / "aclImdb_v1.tar.gz", "w:gz") as archive:
         for name, text in reviews.items():
@@ -308,7 +308,7 @@ def _archives(folder: Path) -> dict[str, Path]:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The canonical addresses stand in for by a server on this machine; an empty cache."""
+    """Serve the archives locally in place of the canonical addresses, with an empty cache."""
     folder = tmp_path / "served"
     folder.mkdir()
     archives = _archives(folder)
