@@ -1,4 +1,4 @@
-"""The models in the package: they are there, they load, and they are what their cards say."""
+"""The embedded models: present, loadable, and as described on their cards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_masked_language_model_loads_as_any_other() -> None:
     model, report = AutoModelForMaskedLM.from_pretrained(MINI, output_loading_info=True)
     assert not report["missing_keys"]
     assert sum(parameter.numel() for parameter in model.parameters()) < 12e6
-    assert next(model.parameters()).dtype.itemsize == 4  # float16 on disk alone
+    assert next(model.parameters()).dtype.itemsize == 4  # float16 only on disk
     assert AutoTokenizer.from_pretrained(MINI).tokenize("She is an Electrician.") == [
         "she",
         "is",

@@ -1,4 +1,4 @@
-"""Vectors of words in sentences agree with one sentence at a time, for every model family, whatever the batch."""
+"""Contextual word vectors do not depend on the batch, for every model family."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ POOLINGS: tuple[Pooling, ...] = ("first+last", "mean", "first")
 
 
 def last_states(model: Any, ids: Sequence[int], layers: int) -> NDArray[np.float64]:
-    """The last hidden states of one input by itself, one layer after the other."""
+    """The concatenated last hidden states of a single input."""
     with torch.no_grad():
         hidden_states = model.base_model(input_ids=torch.tensor([list(ids)]), output_hidden_states=True).hidden_states
     return np.asarray(torch.cat(hidden_states[-layers:], dim=-1)[0].double().numpy())
 
 
 def embed_alone(model: Any, tokenizer: Any, word: WordInSentence, pooling: str) -> NDArray[np.float64]:
-    """What the vector of a word must be."""
+    """The expected vector of a word."""
     hidden = last_states(model, tokenizer(word.text)["input_ids"], 2)[naive.pieces_at(tokenizer, word.text, word.span)]
     pooled = {"first+last": hidden[0] + hidden[-1], "mean": hidden.mean(axis=0), "first": hidden[0]}[pooling]
     return np.asarray(pooled)
 
 
 def relative_distance(vectors: NDArray[Any], expected: NDArray[Any]) -> float:
-    """The largest distance between two vectors that should be equal, as a part of their length (of some 50 here)."""
+    """The largest distance between vectors that should be equal, relative to their length (about 50 here)."""
     return float((np.linalg.norm(vectors - expected, axis=1) / np.linalg.norm(expected, axis=1)).max())
 
 
@@ -67,7 +67,7 @@ def test_every_family_agrees_with_one_sentence_at_a_time(family: str, model_fold
         assert vectors.shape == expected.shape
         assert vectors.dtype == np.float32
         assert relative_distance(vectors, expected) <= TOLERANCE
-        assert vectors.std(axis=0).min() > 0.01  # a wrong place would show
+        assert vectors.std(axis=0).min() > 0.01  # so that a wrong position is detected
 
 
 def test_the_company_in_a_batch_changes_nothing(mini: TransformersEncoder) -> None:
@@ -78,7 +78,7 @@ def test_the_company_in_a_batch_changes_nothing(mini: TransformersEncoder) -> No
 
 
 def test_without_rounding_the_company_changes_no_digit(model_folder: Callable[[str], Path]) -> None:
-    """In double precision what is left of a difference would be padding that is read."""
+    """In double precision, any remaining difference would come from reading padding."""
     encoder = load_encoder(str(model_folder("bert-cased-in-pieces")))
     assert isinstance(encoder, TransformersEncoder)
     encoder.model.double()
@@ -107,7 +107,7 @@ def test_a_word_of_one_piece_counts_twice_where_first_and_last_are_added(mini: T
 
 
 def test_published_places_by_hand(mini: TransformersEncoder) -> None:
-    """In *This is an engineer.* the first place is the article; the last piece is right everywhere."""
+    """In *This is an engineer.* the first position is the article; the last piece is always correct."""
     words = make_published_sentences("engineer")
     tokens = [["[CLS]", *mini.tokenizer.tokenize(word.text), "[SEP]"] for word in words]
     token_pairs = [(pieces[word.start], pieces[word.end - 1]) for pieces, word in zip(tokens, words, strict=True)]
@@ -120,7 +120,7 @@ def test_published_places_by_hand(mini: TransformersEncoder) -> None:
 
 def test_published_drops_underscores_and_counts_from_the_end(mini: TransformersEncoder) -> None:
     words = [TokensInSentence("The taxi_driver is here.", 2, -4), TokensInSentence("The taxi driver is here.", 2, -4)]
-    vectors = mini.embed(words, pooling="mean")  # tokens at two places are always added
+    vectors = mini.embed(words, pooling="mean")  # tokens at two positions are always added
     hidden = last_states(mini.model, mini.tokenizer("The taxi driver is here.")["input_ids"], 4)
     assert np.array_equal(vectors[0], vectors[1])
     assert np.abs(vectors[0] - (hidden[2] + hidden[3])).max() <= TOLERANCE
@@ -205,7 +205,7 @@ def test_a_folder_with_a_head_or_without_one_gives_the_same(
     folder = model_folder("bert-uncased")
     expected = load_encoder(str(folder)).embed(WORDS, layers=2, pooling="mean")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    headless = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model  # it has no pooler
+    headless = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model  # without a pooler
     classifier = transformers.BertForSequenceClassification(headless.config)
     classifier.bert.load_state_dict(headless.state_dict(), strict=False)
     for name, model in (("headless", headless), ("classifier", classifier)):

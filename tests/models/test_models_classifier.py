@@ -1,4 +1,4 @@
-"""Classifiers and regressors of every family agree with a naive scorer; long texts are read as they say."""
+"""Classifiers and regressors of every family agree with a naive scorer; views report what is read of long texts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Make = Callable[..., tuple[Any, Any]]
 
 @pytest.fixture(scope="module")
 def make(model_folder: Callable[[str], Path]) -> Make:
-    """A classifier of a family with random weights, and its tokenizer."""
+    """Make a classifier of a family with random weights, and its tokenizer."""
 
     def make_classifier(family: str, labels: int = 3, **settings: Any) -> tuple[Any, Any]:
         config = transformers.AutoConfig.from_pretrained(model_folder(family), num_labels=labels, **settings)
@@ -63,7 +63,7 @@ def _softmax(logits: Any) -> Any:
 
 
 def _cuts(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
-    """The inputs of a text, the slow way; all families have one special token before a text and one after it."""
+    """The expected inputs of a text; all families put one special token before and one after a text."""
     first, *ids, last = tokenizer(text)["input_ids"]
     limit = MOST - 2
     if len(ids) <= limit:
@@ -82,7 +82,7 @@ def _cuts(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
 
 @contextmanager
 def _counted(model: Any) -> Iterator[list[int]]:
-    """How many rows each call of the model has."""
+    """Record the number of rows of each call of the model."""
     rows: list[int] = []
     hook = model.register_forward_pre_hook(
         lambda _module, _args, kwargs: rows.append(len(kwargs["input_ids"])), with_kwargs=True
@@ -103,7 +103,7 @@ def test_probabilities_agree_with_the_naive_scorer_in_any_batch(family: str, lon
             for text in TEXTS
         ]
     )
-    assert expected.std(axis=0).max() > 0.01  # a wrong cut would show
+    assert expected.std(axis=0).max() > 0.01  # so that a wrong cut is detected
     subject = TransformersClassifier(model, tokenizer, long_texts=long_texts, most_tokens=MOST)
     for budget in (1, 100, 100_000):
         subject.token_budget = budget
@@ -265,7 +265,7 @@ def test_a_model_without_an_end_takes_any_number_of_tokens() -> None:
 
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_a_decoder_scores_alike_on_whichever_side_its_tokenizer_pads(side: str, make: Make) -> None:
-    """With padding on the left, its positions would be wrong; and without a padding id it finds no end of a text."""
+    """Padding on the left would shift positions; without a padding id the end of a text is not found."""
     _, tokenizer = make("roberta")
     tokenizer.padding_side = side
     torch.manual_seed(3)
@@ -330,7 +330,7 @@ def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers() -> None:
     assert token_limit(None, 512, tokenizer, "m") == 512
     assert token_limit(None, None, tokenizer, "m") is None
     assert token_limit(2000, None, tokenizer, "m") == 2000
-    assert token_limit(None, -1, tokenizer, "m") is None  # as XLNet says it
+    assert token_limit(None, -1, tokenizer, "m") is None  # as in XLNet
     tokenizer.model_max_length = 128
     assert token_limit(None, 512, tokenizer, "m") == 128
     assert token_limit(None, None, tokenizer, "m") == 128

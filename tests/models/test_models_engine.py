@@ -1,4 +1,4 @@
-"""Batching: every input once, within the budget; out of memory halves the budget and goes on."""
+"""Batching: every input once and within the budget; running out of memory halves the budget."""
 
 from __future__ import annotations
 

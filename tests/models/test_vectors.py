@@ -110,7 +110,7 @@ def test_numpy_files(tmp_path: Path) -> None:
     loaded = vector_files.read_vectors(path)
     assert np.array_equal(loaded.matrix, vectors.matrix)
     base: Any = loaded.matrix
-    while not isinstance(base, mmap.mmap):  # the file itself: nothing was copied
+    while not isinstance(base, mmap.mmap):  # the memory-mapped file: nothing was copied
         base = base.base
     np.save(path, vectors.matrix.astype(np.float64))
     assert np.array_equal(vector_files.read_vectors(path, most=2).matrix, vectors.matrix[:2])
@@ -321,7 +321,7 @@ def test_too_few_pairs() -> None:
 
 
 def test_real_vectors(data: Path) -> None:
-    """Of word2vec's own vectors: nurse leans to she before, and not after; grandmother keeps its gender."""
+    """In word2vec, nurse leans towards she before and not after; grandmother keeps its gender."""
     before = vector_files.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz")
     result = hard_debias(before)
     lean_before = {
