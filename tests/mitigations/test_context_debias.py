@@ -1,4 +1,4 @@
-"""Context-Debias: its loss against a naive reference, which sentences it takes, and a run from end to end."""
+"""Context-Debias: loss against a naive reference, selection of sentences, and complete runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ CPU = Accelerator(cpu=True)
 
 
 def _task(folder: Path, **options: Any) -> tuple[ContextDebias, Any, Any]:
-    """The task, and a model that is no longer the original one."""
+    """Make the task, a perturbed model and its tokenizer."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
     task = ContextDebias(model, tokenizer, WORDS, 64, **options)
@@ -66,21 +66,21 @@ def _task(folder: Path, **options: Any) -> tuple[ContextDebias, Any, Any]:
 
 
 def _hidden_states(model: Any, tokenizer: Any, text: str) -> torch.Tensor:
-    """The states of one sentence by itself, by the whole model: layers × tokens × dimensions."""
+    """The hidden states of a single sentence: layers × tokens × dimensions."""
     with torch.no_grad():
         out = model(input_ids=torch.tensor([tokenizer(text)["input_ids"]]), output_hidden_states=True)
     return torch.stack(out.hidden_states)[:, 0].double()
 
 
 def _word_states(states: torch.Tensor, tokenizer: Any, text: str, words: Sequence[str]) -> list[torch.Tensor]:
-    """The mean state of each word of a list that the text holds, each once at most."""
+    """The mean state of each listed word in the text, once per word."""
     starts = {word: f" {text.lower()}".find(f" {word}") for word in words}
     spans = [(start, start + len(word)) for word, start in starts.items() if start >= 0]
     return [states[:, pieces_at(tokenizer, text, span)].mean(dim=1) for span in spans]
 
 
 def _naive_losses(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[float, float]:
-    """L and L_reg, a sentence at a time."""
+    """L and L_reg, computed sentence by sentence."""
     vectors = {}
     for gender in ("female", "male"):
         texts = [example.text for example in EXAMPLES if example.label == gender]
@@ -133,7 +133,7 @@ def test_the_loss_is_that_of_one_sentence_at_a_time(
     features = task.features(EXAMPLES)
     assert len(features) == len(EXAMPLES)
     pull, change = _naive_losses(task, model, tokenizer)
-    for rows in (1, 3, 7):  # neither the batch nor its padding counts
+    for rows in (1, 3, 7):  # independent of batch size and padding
         metrics = evaluate(model, task, features, CPU, rows=rows)
         assert metrics["orthogonality"] == pytest.approx(pull, rel=1e-4)
         assert metrics["preservation"] == pytest.approx(change, rel=1e-4)
@@ -160,7 +160,7 @@ def test_kinds_count_alike_however_many_there_are(model_folder: Folder) -> None:
     assert task.weights.tolist() == pytest.approx([0.2 * 7 / 6, 0.8 * 7 / 9, 0.8 * 7 / 6])
     expected = (0.2 * parts["orthogonality"] + 0.8 * sum(metrics["preservation"] for metrics in genders)) / 3
     assert evaluate(model, task, features, CPU, rows=3)["loss"] == pytest.approx(expected, rel=1e-5)
-    assert genders[0]["orthogonality"] is genders[0]["cosine"]["male"] is None  # no stereotype sentence, no number
+    assert genders[0]["orthogonality"] is genders[0]["cosine"]["male"] is None  # None without stereotype sentences
 
 
 def test_each_part_is_relative_to_the_original_model(model_folder: Folder) -> None:
@@ -173,7 +173,7 @@ def test_each_part_is_relative_to_the_original_model(model_folder: Folder) -> No
 
 
 def test_orthogonality_by_hand() -> None:
-    """One layer, one row: a word of two pieces and a word of one; the first vector is (1, 0), the second (0, 2)."""
+    """One layer and one row, with words of two pieces and one piece; the vectors are (1, 0) and (0, 2)."""
     states = torch.tensor([[[[9.0, 9.0], [1.0, 0.0], [3.0, 2.0], [0.0, -3.0]]]])
     vectors = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])
     value, cosines = orthogonality(states, torch.tensor([[0, 1, 1, 2]]), vectors)
@@ -226,7 +226,7 @@ def test_words_are_found_whole_and_the_longest_first() -> None:
 
 def test_sentences_are_sorted_by_their_words() -> None:
     lists = gather_words("en", None, None)
-    assert not {"waiter", "nanny"} & set(lists["stereotype"])  # gendered, so no stereotypes here
+    assert not {"waiter", "nanny"} & set(lists["stereotype"])  # gendered words are not used as stereotypes
     assert {"mrs", "she"} <= set(lists["female"])
     texts = [
         "The nurse slept.",
@@ -303,7 +303,7 @@ def test_it_makes_stereotypes_orthogonal_and_keeps_what_it_is_told_to(
 
 
 def test_an_interrupted_run_ends_like_one_that_was_not(model_folder: Folder, corpus: Path, tmp_path: Path) -> None:
-    """With dropout, in the middle of an epoch: the same weights to the last bit."""
+    """With dropout and an interruption within an epoch, the weights are equal to the last bit."""
     whole, parts = (_request(model_folder("bert-uncased"), corpus, tmp_path / name) for name in ("whole", "parts"))
     mitigate_model(whole)
 

@@ -1,4 +1,4 @@
-"""Linear erasure of a concept: known answers and the theorem's promises."""
+"""Linear concept erasure: known answers and the guarantees of the theorem."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_projection_by_hand() -> None:
 
 
 def test_leace_where_all_directions_are_alike_is_the_projection_on_the_difference() -> None:
-    # whitened data: the four corners of a square, the concept along the first axis
+    # whitened data: corners of a square, with the concept along the first axis
     rows = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     erasure = leace(rows, [1, 1, 0, 0])
     assert erasure.matrix == pytest.approx(np.diag([0.0, 1.0]))
@@ -59,8 +59,8 @@ def test_done_twice_changes_nothing_more_and_the_mean_stays() -> None:
 
 def test_degenerate_input() -> None:
     rows, concept = plant_concept()
-    assert leace(rows, np.ones(len(rows)))(rows) == pytest.approx(rows)  # a concept that does not vary
-    flat = np.column_stack([rows, np.zeros(len(rows)), rows[:, 0]])  # a constant column, and one given twice
+    assert leace(rows, np.ones(len(rows)))(rows) == pytest.approx(rows)  # a constant concept
+    flat = np.column_stack([rows, np.zeros(len(rows)), rows[:, 0]])  # a constant column and a duplicate column
     erased = leace(flat, concept)(flat)
     assert np.isfinite(erased).all()
     assert np.abs((erased - erased.mean(0)).T @ (concept - 0.5)).max() < 1e-6 * len(rows)

@@ -1,4 +1,4 @@
-"""Maps of hidden states folded into weights: the same outputs as the map itself, for every family."""
+"""Folding an affine map into weights gives the outputs of the map itself, for every family."""
 
 from __future__ import annotations
 

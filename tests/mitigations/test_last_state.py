@@ -1,4 +1,4 @@
-"""An erasure built into a model: the last hidden state has lost it, in plain transformers, for every family."""
+"""An erasure built into a model removes the concept from the last hidden state, in plain transformers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_what_was_erased_is_gone_from_what_plain_transformers_loads(
         cosine = (
             (after * erasure(before)).sum(1) / np.linalg.norm(after, axis=1) / np.linalg.norm(erasure(before), axis=1)
         )
-        assert cosine.min() > 0.95  # the same states as by the erasure alone, but for what the normalisation sets anew
+        assert cosine.min() > 0.95  # the states of the erasure alone, except for the normalisation
         assert "`last_hidden_state` itself has lost it" in str(placed)
     else:
         assert last_states(reloaded, OTHER) == pytest.approx(before, abs=1e-5)

@@ -1,4 +1,4 @@
-"""Mitigations: a bias that was put into a model is smaller after each of them, and a comparison says so."""
+"""Mitigations: each reduces a planted bias, and a comparison reports it."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ BEING = ("is", "works as", "wants to become", "was once")
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded model, taught that a profession is held by men or women as in the workforce, and more so.
+    """The embedded model, trained to exaggerate the gender shares of professions in the workforce.
 
-    Beside it: its professions, the text that it was taught, and sentences in which a gender is stated twice.
+    The folder also holds the professions, the training text, and sentences that state a gender twice.
     """
     folder = tmp_path_factory.mktemp("planted")
     professions = [
@@ -120,7 +120,7 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
     change = comparison.changes["stereotype"]
     before, after = change.values
     assert before is not None
-    assert before > 1.5  # it was planted
+    assert before > 1.5  # the planted bias
     assert after is not None
     assert abs(after) < 0.7 * before
     assert comparison.verdict == change.verdict == "improved", comparison.headline_text
@@ -151,7 +151,7 @@ def test_the_folder_says_what_it_is_and_loads_anywhere(planted: Path, tmp_path: 
     name = "bert.encoder.layer.0.attention.self.query.weight"
     save_file({**weights, name: weights[name] + 1}, tmp_path / "made" / "model.safetensors", {"format": "pt"})
     info = load_masked_lm(str(tmp_path / "made")).info()  # type: ignore[attr-defined]
-    assert info.mitigation is None  # trained on since: it is no more what the record tells of
+    assert info.mitigation is None  # changed since, so the record no longer describes it
 
 
 def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
 def test_a_mitigation_that_changes_nothing_is_an_error(
     model_folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a method of one's own: a file is enough."""
+    """With a user-defined method, which needs only one file."""
     from unmask.mitigations import methods
 
     (tmp_path / "methods").mkdir()
@@ -280,7 +280,7 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
 
 
 def test_a_gender_space_worked_by_hand() -> None:
-    """Pairs that differ along one axis alone: it is the space, and holds all the variance."""
+    """Pairs that differ along one axis: this axis is the subspace and explains all the variance."""
     pairs = np.array([[[1.0, 2.0, 0.0], [-1.0, 2.0, 0.0]], [[2.0, 0.0, 3.0], [-2.0, 0.0, 3.0]]])
     directions, shares = gender_subspace(pairs, 1)
     assert np.abs(directions) == pytest.approx(np.array([[1.0, 0.0, 0.0]]))
@@ -316,7 +316,7 @@ def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Fo
                 unchanged += token == original
     ordinary = sum(token not in frame for token in rows[0]["input_ids"])
     assert labelled / (300 * ordinary) == pytest.approx(0.15, abs=0.02)
-    assert filled > 0.3 * labelled  # most of what is learned is to see a mask where one is
+    assert filled > 0.3 * labelled  # most labels are padding masks
     assert unchanged > 0
 
 
@@ -373,7 +373,7 @@ def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
     assert len(documents) == 4454
     assert 12_500 < sum(len(split_sentences(document, "en")) for document in documents) < 14_500
     selected = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in documents)
-    assert abs(selected - 2227) < 4 * 33.4  # standard deviations of a fair coin
+    assert abs(selected - 2227) < 4 * 33.4  # four standard deviations of a fair coin
 
 
 def test_settings_are_read_as_they_are_meant() -> None:
