@@ -1,4 +1,4 @@
-"""First names: which stands for which, and where they stand in a text."""
+"""First names: exchange pairs and detection in texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from unmask.rewriting.english.name_exchange import (
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own, so that nothing is read from or left in the user's."""
+    """A separate cache, so that the user's cache is neither read nor changed."""
     folder = tmp_path_factory.getbasetemp() / "names-cache"
     monkeypatch.setattr(pooch, "os_cache", lambda _: folder)
     return folder
@@ -40,7 +40,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 def test_three_names_of_each_gender_are_matched_as_worked_by_hand() -> None:
-    # Frequencies e^6, e^3, e^0 and e^5, e^3, e^1, shares all 1: scaled 1, .5, 0 against .8333, .5, .1667.
+    # Frequencies e^6, e^3, e^0 and e^5, e^3, e^1, all shares 1: scaled to 1, .5, 0 and .8333, .5, .1667.
     male = [FirstName(name, float(np.exp(power)), 0) for name, power in (("Al", 6), ("Bo", 3), ("Cy", 0))]
     female = [FirstName(name, 0, float(np.exp(power))) for name, power in (("Dot", 5), ("Eve", 3), ("Fay", 1))]
     pairs = {"Al": "Dot", "Bo": "Eve", "Cy": "Fay"}
@@ -127,7 +127,7 @@ def test_partners_are_of_the_other_gender_and_pairs_come_back() -> None:
         assert partner is not None
         assert partner[0].isupper()
         assert names.gender(partner) == ("male" if gender == "female" else "female")
-        mutual += names.partner(partner, "swap") == names.partner(partner, gender)  # both ask for the same partner
+        mutual += names.partner(partner, "swap") == names.partner(partner, gender)  # both modes give the same partner
         if gender == "male" and names.other[partner.lower()].lower() == name:
             assert names.partner(str(names.partner(name, "swap")), "swap") == name.title()
     assert mutual == sum(gender != "either" for gender in names.genders.values())
@@ -143,7 +143,7 @@ def test_most_people_are_in_one_to_one_pairs() -> None:
             bearers[gender] += name.frequency
             paired[gender] += name.frequency * (names.other[names.other[name.name.lower()].lower()] == name.name)
     assert paired["male"] / bearers["male"] > 0.97
-    assert paired["female"] / bearers["female"] > 0.8  # women bear more different names than men
+    assert paired["female"] / bearers["female"] > 0.8  # women have more different names than men
 
 
 def test_pairs_are_alike(say: Callable[[str], None]) -> None:
@@ -250,7 +250,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch:
     assert build_exchange(write_names(tmp_path)).partner("ann", "swap") == "Bob"
 
 
-# A user's names
+# User-defined names
 
 
 def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_the_word_lists_are_sound() -> None:
     assert all(word == word.lower().strip() and word for words in name_context().values() for word in words)
 
 
-# Where names stand: every first name to be exchanged is in brackets, nothing else is to be found.
+# Detection: the first names to be exchanged are in brackets; nothing else may be detected.
 
 SENTENCES = {
     "plain": """

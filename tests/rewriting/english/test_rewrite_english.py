@@ -1,4 +1,4 @@
-"""English rewriting: the gold set by phenomenon, properties that hold for any text, and real text."""
+"""English rewriting: the gold set by phenomenon, properties of any text, and real text."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_reviews_are_rewritten(data: Path) -> None:
 
 
 def _assert_rewritten(documents: list[str], *, names: bool) -> None:
-    """Every document is rewritten, consistently with its list of changes, and pronouns change sides."""
+    """Rewrite every document; the list of changes gives the text, and pronoun counts are swapped."""
     rewriter = unmask.rewriter("swap", names=names)
     before: dict[str, int] = defaultdict(int)
     after: dict[str, int] = defaultdict(int)

@@ -1,4 +1,4 @@
-"""Blocks and documents: every byte comes out as it went in, wherever a text is cut, and the choice of documents."""
+"""Blocks and documents: bytes are preserved wherever a text is cut, and documents are sampled."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from unmask.rewriting.options import DocumentSampler
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks, pieces and parcels so small that a few sentences are many."""
+    """Make blocks and pieces so small that a few sentences fill many of them."""
     monkeypatch.setattr(sources, "BLOCK", 64)
     monkeypatch.setattr(sources, "PIECE", 256)
     monkeypatch.setattr(documents, "PIECE", 256)
     monkeypatch.setattr(documents, "TAIL", 64)
 
 
-# Blocks: all bytes, in order, in bounded portions
+# Blocks: all bytes, in order, in bounded blocks
 
 _CONTENT = st.lists(
     st.sampled_from([b"\n", b"\r\n", b"\r", b" ", b"\t", b"a", b"word. ", b"\xc3\xa4", b"\xff", b"\x00", b"x" * 40])
@@ -133,11 +133,11 @@ def test_a_line_of_many_megabytes_passes_in_little_memory(tmp_path: Path) -> Non
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     short, long = map(int, done.stdout.split())
-    assert long - short < 15_000  # KiB, where the line has 30 MB
+    assert long - short < 15_000  # KiB, for a line of 30 MB
     assert (tmp_path / "long").read_bytes() == part.replace(b"She", b"He") * 30
 
 
-# Which documents
+# Sampling of documents
 
 
 def test_the_choice_is_a_hash_of_seed_and_document() -> None:
@@ -185,7 +185,7 @@ def test_a_document_is_decided_alike_in_every_format_order_and_number_of_process
     assert 200 < sum(text.startswith("He") for text in outcomes[0]) < 300
 
 
-# Text files: every byte that is no gendered word
+# Text files: every byte outside gendered words is preserved
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""JSON lines, Parquet, gzip and folders: only the text changes; and the summary of a run."""
+"""JSON lines, Parquet, gzip and folders: only the text changes. Also the summary of a run."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_bad_parquet(tmp_path: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with something of everything."""
+    """A folder with files of all formats, a hidden file and an image."""
     root = tmp_path / "corpus"
     (root / "deep" / "er").mkdir(parents=True)
     (root / ".hidden").mkdir()

@@ -1,4 +1,4 @@
-"""`unmask rewrite` as a command: pipes, messages, and Ctrl-C."""
+"""The command `unmask rewrite`: pipes, messages and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toy_rewriters import (
 from unmask.errors import Stopped
 from unmask.rewriting.files import FileRewriteOptions, run
 
-# The command, in a process of its own
+# The command in a separate process
 
 
 def _command(*words: str | Path, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -106,7 +106,7 @@ def test_ctrl_c_and_the_same_command_again(tmp_path: Path) -> None:
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while process.poll() is None and not (tmp_path / "parts.txt.unfinished/current.json").exists():
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
+    os.killpg(process.pid, signal.SIGINT)  # to all processes of the group, as a terminal does
     _, message = process.communicate(timeout=60)
     assert process.returncode == 130, message
     assert (

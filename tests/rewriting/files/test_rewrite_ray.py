@@ -1,4 +1,4 @@
-"""Rewriting on a Ray cluster of this machine: the same text, and the same choice of documents, as in one process."""
+"""Rewriting on a local Ray cluster: the same texts and the same sampled documents as in one process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ray() -> Iterator[Any]:
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
     ray.init(
-        address="local",  # one of its own, whatever else runs on the machine
+        address="local",  # a separate cluster, whatever else runs on the machine
         num_cpus=2,
         include_dashboard=False,
         object_store_memory=100_000_000,
@@ -53,7 +53,7 @@ def table() -> pa.Table:
 
 
 def test_a_cluster_gives_what_one_process_gives(ray: Any, table: pa.Table, tmp_path: Path) -> None:
-    """With a probability: the same documents are chosen."""
+    """With a probability, the same documents are sampled."""
     pq.write_table(table, tmp_path / "in.parquet")
     settings = RewriteOptions(to="swap", terms="pronouns")
     out = tmp_path / "out.parquet"

@@ -1,4 +1,4 @@
-"""German in another gender: the product's own sentences, a gold set by phenomenon, properties, and real text."""
+"""German rewriting: the package's own sentences, a gold set by phenomenon, properties, and real text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from unmask.rewriting.result import apply_changes
 
 GERMAN = GOLD / "rewrite_de.tsv"
 OTHER = {"male": "female", "female": "male"}
-# Ehemann and Frau are no pair: `meine Frau` may be turned into `mein Mann` or `mein Ehemann`. We turn Frau into Mann
-# and Ehemann into Ehefrau, which can be undone, and compare with those words where the corpus has Ehemann and Frau.
+# Ehemann and Frau are not a pair: `meine Frau` could become `mein Mann` or `mein Ehemann`. The rewriter turns Frau into
+# Mann and Ehemann into Ehefrau, which is reversible. Where the corpus has Ehemann and Frau, tests expect these words.
 HUSBAND = {"mein Ehemann": "meine Ehefrau", "meine Frau": "mein Mann"}
 
 
@@ -79,9 +79,9 @@ def test_gold_by_phenomenon(say: Callable[[str], None]) -> None:
     assert right.total() >= 0.97 * seen.total(), failures
 
 
-# Where two words fall together in the other gender, or a choice is made, the way back leads elsewhere.
+# Not reversible: two words have one counterpart, or the rewriter makes a choice.
 ONE_WAY = ("Krankenschwester", "Fräulein", "bei dem", "von dem", "Knabe", "Das Mädchen l", "Das Mädchen v")
-# `Er hat den Schlüssel; er liegt …`: once both are men, nothing tells who lies on the table.
+# `Er hat den Schlüssel; er liegt …`: if both are men, the sentence is ambiguous.
 MERGED = ("Sie hat den Schlüssel; er liegt auf dem Tisch.",)
 
 

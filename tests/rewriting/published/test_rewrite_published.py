@@ -1,4 +1,4 @@
-"""The papers' own rewriting: its rules and its defects on small lists, and the released counts on the real data."""
+"""The papers' rewriting: rules and defects on small lists, and the released counts on real data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# The cleaning of the reviews
+# Cleaning of reviews
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_a_review_is_cleaned(raw: str, cleaned: str) -> None:
     [
         ("female", "so he saw him and his man too", "so she saw her and her woman too"),
         ("male", "so she gave her the book of her friend", "so he gave his the book of his friend"),
-        ("female", "he said it was he", "he said it was he"),  # the first and the last word are never found
+        ("female", "he said it was he", "he said it was he"),  # the first and the last word never match
         ("female", "oh he he he he said", "oh she he she he said"),  # neighbours share a space
-        ("female", "and he him he went", "and she her she went"),  # but not with another term
+        ("female", "and he him he went", "and she her she went"),  # but different terms do not
         ("female", "oh he  he went", "oh she  she went"),
-        ("female", "the best man won", "the best woman won"),  # never a bridesmaid
+        ("female", "the best man won", "the best woman won"),  # never matches "best man"
         ("male", "the bridesmaid won", "the best man won"),
         ("female", "a newsboy ran", "a newspaper carrier ran"),
         ("female", "the other and theman", "the other and theman"),
@@ -92,7 +92,7 @@ def test_a_review_is_cleaned(raw: str, cleaned: str) -> None:
         ("remove", "oh he he said", "oh he said"),
         ("remove", "the best man won", "the won"),
         ("remove", "a womb he knew", "a knew"),
-        # *her* goes first, and brings two like terms together
+        # *her* is removed first, which makes two equal terms adjacent
         ("remove", "so she her she said", "so she said"),
         ("remove", "", ""),
     ],
@@ -310,7 +310,7 @@ def test_a_spacy_model_can_be_used(pairs: Path, tmp_path: Path) -> None:
         spacy_tokens("no_such_model")
 
 
-# The released lists, and the counts of the exchanged GAP
+# The released lists, and the counts for the rewritten GAP
 
 
 @pytest.fixture(scope="module")
@@ -327,7 +327,7 @@ def test_gap_is_exchanged_as_released(data: Path, gap: list[str]) -> None:
     type_counts = Counter(_change_type(change.kind, change.term) for result in rewritten for change in result.changes)
     assert type_counts["word"] == 11_260
     assert type_counts["pronoun"] == 8_105
-    # The release has 15,876, the persons of spaCy's en_core_web_lg; ours are proper nouns of the list (see `cds`).
+    # The release has 15,876: persons found by spaCy's en_core_web_lg. Here: the proper nouns of the list (see `cds`).
     assert type_counts["name"] == pytest.approx(15_876, rel=0.05)
 
     before, after = _pronouns(gap), _pronouns(result.text for result in rewritten)
@@ -348,14 +348,14 @@ def _pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
 
 
 def _replace_in_order(text: str, rules: Mapping[str, str]) -> str:
-    """The procedure itself: one replacement after the other."""
+    """The paper's procedure: one replacement after the other."""
     for before, after in rules.items():
         text = text.replace(before, after)
     return text
 
 
 def _rules(folder: Path, terms: str, to: str) -> dict[str, str]:
-    """What the procedure replaces by what, spaces and all, in its order; the alphabet's for what it takes out."""
+    """The replacements of the procedure, with spaces, in its order; removed terms are in alphabetical order."""
     stem = {"pronouns": "prons", "family": "weat", "all": "terms"}[terms]
     male, female = (json.loads((folder / f"{stem}_{direction}.json").read_text()) for direction in ("f2m", "m2f"))
     if to == "remove":
