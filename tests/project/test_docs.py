@@ -1,4 +1,4 @@
-"""The site of docs/: it builds without a warning, loads nothing from elsewhere, and has every public name."""
+"""The documentation site: it builds without warnings, loads nothing external, and documents every public name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paths import PROJECT
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `make docs` makes: a broken link, or a page that is in no contents, is an error."""
+    """The output of `make docs`; a broken link or a page outside the table of contents is an error."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
@@ -60,6 +60,6 @@ def test_links_into_the_docs_lead_somewhere(name: str) -> None:
 
 
 def _headings(page: Path) -> set[str]:
-    """What links call them: lower case, hyphens for spaces, nothing else but letters and digits."""
+    """Anchors of the headings: lower case, hyphens for spaces, only letters and digits."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}

@@ -1,4 +1,4 @@
-"""Users do not see deprecations of the model libraries, but do see every other warning."""
+"""Deprecations of the model libraries are hidden; every other warning is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ for command in sys.argv[1:]:
     except SystemExit as end:
         assert not end.code, command
 """
-"""Runs commands in one process, which imports the libraries once."""
+"""Runs commands in one process, so that the libraries are imported once."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Reading, gating and reporting an existing audit needs no model library; `import unmask` needs next to nothing."""
+"""Reading, gating and reporting an audit import no model library; `import unmask` imports no large library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RULE = '{"rule": [{"measure": "association", "test": "stereotype", "magnitude_at
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an audit in it, called `audit`."""
+    """A folder with an audit in `audit`."""
     path = tmp_path_factory.mktemp("light")
     (path / "one.csv").write_text("template\n{person} is {a} {profession}.\n")
     unmask.audit("unmask-mini", measures="association", templates=path / "one.csv").save(path / "audit")
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def imported(code: str, folder: Path) -> set[str]:
-    """Which large libraries some code imports in a new process."""
+    """The large libraries that some code imports in a new process."""
     done = subprocess.run(
         [sys.executable, "-c", CHECK.format(code=code)],
         cwd=folder,

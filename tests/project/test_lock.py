@@ -26,7 +26,7 @@ def locked(*files: str) -> dict[str, str]:
 
 
 def torch() -> dict[str, str]:
-    """The version of torch, which has a file of its own."""
+    """The locked version of torch, which has a separate file."""
     text = (PROJECT / "requirements" / "torch.txt").read_text()
     return dict([line.split("==") for line in text.splitlines() if not line.startswith("#")])
 
@@ -43,7 +43,7 @@ def test_an_audit_needs_the_main_lock_alone(requirement: Requirement) -> None:
 
 @pytest.mark.parametrize("requirement", [Requirement(line) for lines in EXTRAS.values() for line in lines], ids=str)
 def test_optional_groups_are_locked_too(requirement: Requirement) -> None:
-    versions = locked("main.txt", "dev.txt") | {"unmask": "0"}  # an extra may name another extra of ours
+    versions = locked("main.txt", "dev.txt") | {"unmask": "0"}  # an extra may include another extra of the package
     assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)])
 
 

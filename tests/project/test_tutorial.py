@@ -1,4 +1,4 @@
-"""The tutorial is true: its commands are run in order, and print what the page says."""
+"""The tutorial is correct: its commands, run in order, print what the page shows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
 
 
 def _assert_says(output: str, printed: str) -> None:
-    """Every piece between two … is there, in order, however lines are broken."""
+    """Assert that the pieces between … occur in the output in order, regardless of line breaks."""
     words, position = _words(output), 0
     for piece in filter(None, map(_words, printed.split("…"))):
         starts = [start for start in range(position, len(words)) if _match(words[start : start + len(piece)], piece)]
@@ -53,7 +53,7 @@ def _match(output: list[str], expected: list[str]) -> bool:
 
 
 def _match_word(output: str, expected: str) -> bool:
-    """The same word, or one whose numbers differ by one in their last place: machines round differently."""
+    """Whether two words are equal, up to one unit in the last place of decimals (machines round differently)."""
     if output == expected:
         return True
     if NUMBER.sub("0", output) != NUMBER.sub("0", expected):
@@ -66,5 +66,5 @@ def _match_word(output: str, expected: str) -> bool:
 
 
 def _units(number: str, reference: str) -> float:
-    """A number in units of the last place of another."""
+    """A number in units of the last place of the reference."""
     return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(reference.partition(".")[2])

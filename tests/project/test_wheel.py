@@ -1,4 +1,4 @@
-"""The wheel: everything the package needs is in it, and it works from another folder."""
+"""The wheel contains all files of the package and works from another folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paths import PROJECT
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what `pip wheel .` makes, unpacked."""
+    """A folder with the unpacked output of `pip wheel .`."""
     folder = tmp_path_factory.mktemp("wheel")
     options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check")
     subprocess.run([sys.executable, "-m", "pip", "wheel", PROJECT, *options, "-w", folder], check=True)
