@@ -1,4 +1,4 @@
-"""The runs whose numbers are recorded: commands as a user types them. Later ones read what earlier ones wrote."""
+"""The commands whose numbers are recorded. Later commands read the output of earlier ones."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ TEXT = ("out.txt",)
 
 @dataclass(frozen=True)
 class Case:
-    """One command. What it writes is named after the case."""
+    """One command. Its output is named after the case."""
 
     name: str
     command: str
     reads: Sequence[str] = AUDIT
-    """Patterns of the files whose numbers count; none: standard output is JSON."""
+    """Patterns of the files with the recorded numbers; if empty, standard output is JSON."""
     is_quick: bool = False
-    """Whether it belongs to the slice that runs with the tests."""
+    """Whether it also runs with the tests."""
     needs_data: bool = False
     """Whether it reads datasets that are not in the package."""
 
@@ -86,7 +86,7 @@ CASES = (
 
 
 def prepare(folder: Path) -> None:
-    """Write the inputs that cases share."""
+    """Write the shared inputs of the cases."""
     from unmask.embedded import MODELS
 
     jobs = ("nurse", "engineer", "teacher", "plumber", "lawyer", "cook", "farmer", "clerk")
@@ -112,7 +112,7 @@ def prepare(folder: Path) -> None:
 
 
 def write_vectors(model: Path, path: Path) -> None:
-    """The input embeddings of a model as a word vector file."""
+    """Write the input embeddings of a model as a word vector file."""
     from safetensors.numpy import load_file
     from transformers import AutoTokenizer
 
@@ -125,7 +125,7 @@ def write_vectors(model: Path, path: Path) -> None:
 
 
 def call_unmask(arguments: Sequence[str], folder: Path) -> Done:
-    """Run a command with one thread, on which the last bits of a score may depend."""
+    """Run a command with one thread, since the last bits of a score may depend on the number of threads."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "100", "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-m", "unmask", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
