@@ -62,7 +62,7 @@ def _save_result(audit: unmask.Audit, folder: Path) -> Path:
     return folder / "result.json"
 
 
-def _toml(folder: Path, text: str) -> Path:
+def _write_toml(folder: Path, text: str) -> Path:
     path = folder / "audit.toml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -80,9 +80,9 @@ def _edit_result(folder: Path, path: Path, change: Callable[[dict[str, Any]], ob
 
 
 def test_init_writes_every_option_and_changes_nothing(tmp_path: Path) -> None:
-    done = command("init", "settings/mine.toml", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "unmask audit --config settings/mine.toml" in done.stdout
+    process = command("init", "settings/mine.toml", cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "unmask audit --config settings/mine.toml" in process.stdout
     text = (tmp_path / "settings" / "mine.toml").read_text(encoding="utf-8")
     assert load_config(tmp_path / "settings" / "mine.toml").values == {}
     settings = [line[1:] for line in text.splitlines() if line.startswith("#") and not line.startswith("# ")]
@@ -94,7 +94,7 @@ def test_init_writes_every_option_and_changes_nothing(tmp_path: Path) -> None:
     assert sorted(line.partition(" = ")[0] for line in settings) == sorted(
         (typed - {"config", "verbose", "models"}) | {"model"}
     )
-    everything = _toml(tmp_path, "\n".join(settings))
+    everything = _write_toml(tmp_path, "\n".join(settings))
     values = load_config(everything).values
     assert {parameter.name: values.get(parameter.name, parameter.default) for parameter in CLI_PARAMETERS.values()} == {
         parameter.name: parameter.default for parameter in CLI_PARAMETERS.values()
@@ -106,8 +106,11 @@ def test_init_writes_every_option_and_changes_nothing(tmp_path: Path) -> None:
 
 def test_init_refuses_to_write_over_a_file(tmp_path: Path) -> None:
     (tmp_path / "audit.toml").write_text("seed = 3\n")
-    done = command("init", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, "unmask: audit.toml exists; give another name, or remove it first\n")
+    process = command("init", cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (
+        2,
+        "unmask: audit.toml exists; give another name, or remove it first\n",
+    )
     assert (tmp_path / "audit.toml").read_text() == "seed = 3\n"
 
 
@@ -125,9 +128,11 @@ def test_options_stand_under_their_measures() -> None:
 
 def test_the_command_line_wins_and_paths_are_the_files(model_folder: Folder, tmp_path: Path, words: Path) -> None:
     shutil.copytree(model_folder("bert-uncased"), words / "bert")
-    _toml(words, 'model = "bert"\nmeasure = "association"\ntemplates = "t.csv"\nprofessions = "p.csv"\nseed = 3\n')
-    done = command("audit", "--config", "words/audit.toml", "--seed", "7", "--out", "a", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    _write_toml(
+        words, 'model = "bert"\nmeasure = "association"\ntemplates = "t.csv"\nprofessions = "p.csv"\nseed = 3\n'
+    )
+    process = command("audit", "--config", "words/audit.toml", "--seed", "7", "--out", "a", cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
     result = load(tmp_path / "a")
     assert (result.model.name, result.seed) == ("words/bert", 7)
     assert result.configuration["measures"] == ["association"]
@@ -140,7 +145,7 @@ def test_the_command_line_wins_and_paths_are_the_files(model_folder: Folder, tmp
 def test_names_and_paths(tmp_path: Path) -> None:
     (tmp_path / "near").mkdir()
     terms = {"family", "./away/mine.csv"}
-    path = _toml(tmp_path, f'long_texts = "window"\nfull = true\nterms = {sorted(terms)}\nout = "a"\n')
+    path = _write_toml(tmp_path, f'long_texts = "window"\nfull = true\nterms = {sorted(terms)}\nout = "a"\n')
     values = load_config(path).values
     assert values["long_texts"] == "window"
     assert values["terms"] == (str(tmp_path / "away" / "mine.csv"), "family")
@@ -148,7 +153,7 @@ def test_names_and_paths(tmp_path: Path) -> None:
     assert unmask.read_config(path).keys() == {"model", "long_texts", "full", "terms"}
     models = {"near": str(tmp_path / "near"), "./gone": str(tmp_path / "gone"), "org/name": "org/name"}
     for name, expected in models.items():
-        assert load_config(_toml(tmp_path, f'\ufeffmodel = "{name}"')).values == {"models": (expected,)}
+        assert load_config(_write_toml(tmp_path, f'\ufeffmodel = "{name}"')).values == {"models": (expected,)}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +178,7 @@ def test_names_and_paths(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_in_a_file(tmp_path: Path, text: str, line: str) -> None:
     with pytest.raises(UnmaskError) as raised:
-        load_config(_toml(tmp_path, text))
+        load_config(_write_toml(tmp_path, text))
     assert str(raised.value).startswith(str(tmp_path / "audit.toml"))
     assert line in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -189,9 +194,9 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(UnmaskError, match=f"{name} {line}"):
             unmask.read_config(tmp_path / name)
-    done = command("audit", "--config", ".", cwd=tmp_path)
+    process = command("audit", "--config", ".", cwd=tmp_path)
     line = "unmask: . is a folder; give a file such as audit.toml, or the result.json of an audit\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", line)
 
 
 # a result.json
@@ -206,9 +211,9 @@ def test_the_command_repeats_an_audit_and_notices_other_data(
     _save_result(original, words)
     for template in ("{person} is {a} {profession}.", "{person} was {a} {profession}."):
         Path("t.csv").write_text(f"template\n{template}\n")
-        done = command("audit", "--config", "result.json", "--json", cwd=words)
-        assert done.returncode == 0
-        repeated = AuditResult.model_validate_json(done.stdout)
+        process = command("audit", "--config", "result.json", "--json", cwd=words)
+        assert process.returncode == 0
+        repeated = AuditResult.model_validate_json(process.stdout)
         assert (repeated.configuration, repeated.seed, repeated.model) == (
             original.result.configuration,
             3,
@@ -217,8 +222,8 @@ def test_the_command_repeats_an_audit_and_notices_other_data(
         changed = "was" in template
         assert (repeated.measurements != original.measurements) == changed
         message = "unmask: not as in result.json: other data: association, en, custom has other items ("
-        assert done.stderr.startswith(message) if changed else done.stderr == ""
-        assert done.stderr.count("\n") == changed
+        assert process.stderr.startswith(message) if changed else process.stderr == ""
+        assert process.stderr.count("\n") == changed
 
 
 @pytest.mark.parametrize(
@@ -279,10 +284,10 @@ def test_what_was_not_the_same(vectors_audit: Path) -> None:
 def test_a_result_allows_nothing(vectors_audit: Path, tmp_path: Path) -> None:
     """A result may come from a stranger, so remote code runs only with the user's explicit permission."""
 
-    def trusting(content: dict[str, Any]) -> None:
+    def grant_permissions(content: dict[str, Any]) -> None:
         content["configuration"] |= {"allow_remote_code": True, "allow_pickle": True, "offline": True}
 
-    config = load_config(_edit_result(vectors_audit, tmp_path / "theirs.json", trusting))
+    config = load_config(_edit_result(vectors_audit, tmp_path / "theirs.json", grant_permissions))
     assert not any(config.values[name] for name in ("allow_remote_code", "allow_pickle", "offline"))
     assert [note.partition(" was made with ")[2].partition(";")[0] for note in config.notes] == [
         "--allow-pickle",

@@ -51,7 +51,7 @@ Audited = Callable[..., unmask.Audit]
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
+def audit_with_bias(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     """Make audits of models with a planted bias, on one template."""
     file = tmp_path_factory.mktemp("words") / "templates.csv"
     file.write_text("template\n{person} is {a} {profession}.\n")
@@ -69,7 +69,7 @@ def _compare(before: Any, *after: Any, **settings: Any) -> unmask.Compared:
     return unmask.compare(before, *after, usefulness=False, **settings)
 
 
-def _items(values: Callable[[str, int, int, str], float], pairs: int = 3) -> pd.DataFrame:
+def _build_items(values: Callable[[str, int, int, str], float], pairs: int = 3) -> pd.DataFrame:
     """Build a small table with the scores `values(group, profession, pair, gender)`."""
     return pd.DataFrame(
         [
@@ -98,7 +98,7 @@ def _analyse_items(items: pd.DataFrame, folder: Path, name: str, protocol: str =
     return unmask.analyse(folder / f"{name}.csv", protocol=protocol)
 
 
-def _draw(seed: int) -> Callable[[str, int, int, str], float]:
+def _draw_scores(seed: int) -> Callable[[str, int, int, str], float]:
     """Draw noise with random effects of professions and pairs."""
     rng = np.random.default_rng(seed)
     profession_effects = {(group, number): rng.normal() for group in GROUP_SHARES for number in range(4)}
@@ -167,11 +167,11 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     """Changes of female − male by profession (rows) and pair (columns): means 1, 2, 3, 6 and 2, 3, 4."""
     rows, columns = (1, 2, 3, 6), (-1, 0, 1)
 
-    def after(_: str, index: int, pair: int, gender: str) -> float:
+    def score_after(_: str, index: int, pair: int, gender: str) -> float:
         return 5.0 + (rows[index] + columns[pair] if gender == "female" else 0)
 
-    before = _analyse_items(_items(lambda *_: 5.0), tmp_path, "before")
-    comparison = _compare(before, _analyse_items(_items(after), tmp_path, "after")).comparisons[0]
+    before = _analyse_items(_build_items(lambda *_: 5.0), tmp_path, "before")
+    comparison = _compare(before, _analyse_items(_build_items(score_after), tmp_path, "after")).comparisons[0]
     change = comparison.changes["female minus male, balanced professions"]
     assert (*change.values, change.change.value) == (0, 3, 3)
     estimate = change.change
@@ -189,8 +189,8 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     assert comparison.changes["female professions, male persons"].change.value == 0
 
 
-def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audited) -> None:
-    before, after = audited(1.0, noise=1.0), audited(0.3, other=True, noise=1.0)
+def test_the_change_of_a_correlation_is_that_of_two_correlations(audit_with_bias: Audited) -> None:
+    before, after = audit_with_bias(1.0, noise=1.0), audit_with_bias(0.3, other=True, noise=1.0)
     change = _compare(before, after).comparisons[0].changes["workforce share, pearson"]
     r = [audit.measurements[0].tests["workforce share, pearson"].value or 0.0 for audit in (before, after)]
     assert change.values == pytest.approx(r)
@@ -200,8 +200,8 @@ def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audite
     assert change.change.interval[0] < r[1] - r[0] < change.change.interval[1]
 
 
-def test_sides_are_those_of_their_audits(audited: Audited) -> None:
-    before, after = audited(3.0), audited(0.5, other=True)
+def test_sides_are_those_of_their_audits(audit_with_bias: Audited) -> None:
+    before, after = audit_with_bias(3.0), audit_with_bias(0.5, other=True)
     comparison = _compare(before, after).comparisons[0]
     for name, change in comparison.changes.items():
         before_test, after_test = (audit.measurements[0].tests[name] for audit in (before, after))
@@ -221,14 +221,14 @@ def test_without_a_change_5_percent_are_found_changed() -> None:
     groups = np.repeat(list(GROUP_SHARES), 4)
     rejected = {"mean": 0, "correlation": 0}
 
-    def draw() -> AssociationTable:
+    def draw_table() -> AssociationTable:
         female = rng.normal(size=(12, 1, 1)) + rng.normal(size=(1, 6, 1)) + rng.normal(size=(12, 6, 2))
         return AssociationTable(
             [], groups, shares, {"female": female + shares[:, None, None] / 50, "male": np.zeros((12, 6, 2))}
         )
 
     for _ in range(tables):
-        before, after = draw(), draw()
+        before, after = draw_table(), draw_table()
         mean = estimate_mean(before.rows_of("balanced"), after.difference - before.difference)
         for name, estimate in (("mean", mean), ("correlation", correlation_change(before, after))):
             assert estimate.p_value is not None
@@ -237,8 +237,8 @@ def test_without_a_change_5_percent_are_found_changed() -> None:
     assert min(rejected.values()) > 0
 
 
-def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_together(audited: Audited) -> None:
-    before, *after = audited(1.0, noise=1.0), audited(0.9, other=True, noise=1.0), audited(0.5)
+def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_together(audit_with_bias: Audited) -> None:
+    before, *after = audit_with_bias(1.0, noise=1.0), audit_with_bias(0.9, other=True, noise=1.0), audit_with_bias(0.5)
     compared = _compare(before, *after)
     comparisons = compared.comparisons
     assert [comparison.after for comparison in comparisons] == ["OtherTastes", "PlantedModel-2"]
@@ -263,7 +263,7 @@ def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_toget
 
 
 def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
-    before, after = (_analyse_items(_items(_draw(1)), tmp_path, name) for name in ("one", "other"))
+    before, after = (_analyse_items(_build_items(_draw_scores(1)), tmp_path, name) for name in ("one", "other"))
     comparison = _compare(before, after).comparisons[0]
     assert comparison.verdict == "no reliable change"
     assert {change.change.value for change in comparison.changes.values()} == {0.0}
@@ -275,7 +275,7 @@ def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
 
 def test_a_single_profession_and_pair_have_no_test(tmp_path: Path) -> None:
     def analyse_profession(name: str, seed: int) -> unmask.Audit:
-        items = _items(_draw(seed), pairs=1)
+        items = _build_items(_draw_scores(seed), pairs=1)
         return _analyse_items(items[items["profession"] == "female 0"], tmp_path, name)
 
     comparison = _compare(analyse_profession("a", 1), analyse_profession("b", 2)).comparisons[0]
@@ -287,7 +287,7 @@ def test_a_single_profession_and_pair_have_no_test(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("protocol", ["sound", "published"])
 def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> None:
-    items = _items(_draw(1)), _items(_draw(2))
+    items = _build_items(_draw_scores(1)), _build_items(_draw_scores(2))
     whole = _analyse_items(items[0], tmp_path, "whole", protocol)
     lacking = items[1][items[1]["profession"] != "male 0"]
     both = _compare(whole, _analyse_items(lacking, tmp_path, "lacking", protocol)).comparisons[0]
@@ -303,7 +303,7 @@ def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> 
 
 
 def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path) -> None:
-    before, after = _items(_draw(1)), _items(_draw(2))
+    before, after = _build_items(_draw_scores(1)), _build_items(_draw_scores(2))
     published = [_analyse_items(items, tmp_path, name, "published") for items, name in ((before, "a"), (after, "b"))]
     models = [
         ComparedModel(str(index), audit.measurements[0], audit.items["association"])
@@ -316,14 +316,16 @@ def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path
 
 
 def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
-    before, after = (_analyse_items(_items(_draw(seed)), tmp_path, name) for seed, name in ((1, "one"), (2, "other")))
-    theirs = before.measurements[0].model_copy(update={"name": "pronouns"})
+    before, after = (
+        _analyse_items(_build_items(_draw_scores(seed)), tmp_path, name) for seed, name in ((1, "one"), (2, "other"))
+    )
+    plugin_measurement = before.measurements[0].model_copy(update={"name": "pronouns"})
 
     def with_measurements(*measurements: Measurement) -> unmask.Audit:
         result = before.result.model_copy(update={"measurements": [*measurements]})
         return unmask.Audit(result, before.items)
 
-    both = with_measurements(theirs, *before.measurements)
+    both = with_measurements(plugin_measurement, *before.measurements)
     save(tmp_path / "both", Folder(both.result, before.items))
     plain = _compare(before, after).result
     for source in (both, tmp_path / "both"):
@@ -334,20 +336,20 @@ def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
         text = "pronouns cannot be compared: the package that brings it is not installed."
         assert (caveat.code, caveat.text) == ("measure-left-out", text)
     with pytest.raises(UnmaskError, match=r"one: pronouns cannot be compared: the package"):
-        _compare(with_measurements(theirs), after)
+        _compare(with_measurements(plugin_measurement), after)
 
 
 def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
-    before = _analyse_items(_items(_draw(1)), tmp_path, "one")
-    published = _analyse_items(_items(_draw(2)), tmp_path, "published", "published")
+    before = _analyse_items(_build_items(_draw_scores(1)), tmp_path, "one")
+    published = _analyse_items(_build_items(_draw_scores(2)), tmp_path, "published", "published")
     with pytest.raises(UnmaskError, match="one was measured with the 'sound' protocol, published with 'published'"):
         _compare(before, published)
-    german = _analyse_items(_items(_draw(2)).assign(language="de"), tmp_path, "german")
+    german = _analyse_items(_build_items(_draw_scores(2)).assign(language="de"), tmp_path, "german")
     with pytest.raises(
         UnmaskError, match="'association en recorded', german on 'association de recorded': nothing in common"
     ):
         _compare(before, german)
-    after = _analyse_items(_items(_draw(2)).assign(template="u"), tmp_path, "other")
+    after = _analyse_items(_build_items(_draw_scores(2)).assign(template="u"), tmp_path, "other")
     with pytest.raises(UnmaskError, match="no sentence in common"):
         _compare(before, after)
     with pytest.raises(UnmaskError, match="nothing to compare with"):
@@ -376,9 +378,9 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_was_planted_is_judged_rightly(
-    audited: Audited, before: float, after: float, verdict: str, pattern: str
+    audit_with_bias: Audited, before: float, after: float, verdict: str, pattern: str
 ) -> None:
-    compared = _compare(audited(before), audited(after, other=True))
+    compared = _compare(audit_with_bias(before), audit_with_bias(after, other=True))
     assert compared.verdict == verdict
     assert pd.Series([compared.comparisons[0].headline_text]).str.contains(pattern).all()
 
@@ -439,7 +441,7 @@ def test_one_rule_for_every_figure(change: Change, floor: float | None, verdict:
     ],
 )
 def test_the_groups_can_spoil_the_verdict(
-    audited: Audited, stereotype: tuple[float, float] | None, groups: list[tuple[float, float]], verdict: str
+    audit_with_bias: Audited, stereotype: tuple[float, float] | None, groups: list[tuple[float, float]], verdict: str
 ) -> None:
     def make_change(values: tuple[float, float], labels: dict[str, str]) -> Change:
         return _change(*values, p=1.0 if values[0] == values[1] else 0.001, labels=labels)
@@ -450,7 +452,7 @@ def test_the_groups_can_spoil_the_verdict(
     }
     if stereotype:
         changes["stereotype"] = make_change(stereotype, {"contrast": "stereotype"})
-    template = _compare(audited(3.0), audited(0.5)).comparisons[0]
+    template = _compare(audit_with_bias(3.0), audit_with_bias(0.5)).comparisons[0]
     judged = judge_comparison(template.model_copy(update={"changes": changes}))
     assert judged.verdict == verdict
     assert judged.headline_text
@@ -458,8 +460,8 @@ def test_the_groups_can_spoil_the_verdict(
 
 def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
     def side(name: str, bias: float) -> unmask.Audit:
-        noise = _draw(1)
-        scores = _items(lambda *cell: noise(*cell) / 9 + bias * (cell[0] == cell[3])).assign(language="de")
+        noise = _draw_scores(1)
+        scores = _build_items(lambda *cell: noise(*cell) / 9 + bias * (cell[0] == cell[3])).assign(language="de")
         corpora = [scores.assign(corpus=corpus) for corpus in ("bec-pro", "agreement-free")]
         return _analyse_items(pd.concat(corpora), tmp_path, name)
 
@@ -494,9 +496,9 @@ def test_models_are_audited_as_the_audit_was() -> None:
     assert compared.result.after[0].audit is None
 
 
-def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
+def test_where_a_model_comes_from_is_said(audit_with_bias: Audited) -> None:
     def side(bias: float, info: dict[str, str]) -> unmask.Audit:
-        audit = audited(bias)
+        audit = audit_with_bias(bias)
         model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
         return unmask.Audit(audit.result.model_copy(update={"model": model}), audit.items)
 
@@ -598,7 +600,7 @@ def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[s
 def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, seed in (("before", 1), ("after", 2)):
-        _analyse_items(_items(_draw(seed)), tmp_path, name).save(tmp_path / "audits" / name)
+        _analyse_items(_build_items(_draw_scores(seed)), tmp_path, name).save(tmp_path / "audits" / name)
     runner = CliRunner()
     first = runner.invoke(app, ["compare", "audits/before", "audits/after", "--json"])
     assert first.exit_code == 0, first.output
@@ -624,8 +626,8 @@ def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert reason in str(refused.exception)
 
 
-def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) -> None:
-    compared = _compare(audited(3.0), OtherTastes(build_rows("en"), bias=0.5))
+def test_a_comparison_can_be_shown_and_kept(audit_with_bias: Audited, tmp_path: Path) -> None:
+    compared = _compare(audit_with_bias(3.0), OtherTastes(build_rows("en"), bias=0.5))
     assert "improved" in compared.summary().lower()
     frame = compared.to_frame()
     assert list(frame["figure"]) == list(compared.comparisons[0].changes)
@@ -633,7 +635,7 @@ def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) ->
     assert compared.report(tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     compared.save(tmp_path / "kept")
     assert load(tmp_path / "kept", ComparisonResult) == compared.result
-    again = unmask.compare(audited(3.0), tmp_path / "kept" / "audits" / "OtherTastes", usefulness=False)
-    assert again.comparisons[0].changes["stereotype"].change.value == pytest.approx(
+    repeated = unmask.compare(audit_with_bias(3.0), tmp_path / "kept" / "audits" / "OtherTastes", usefulness=False)
+    assert repeated.comparisons[0].changes["stereotype"].change.value == pytest.approx(
         compared.comparisons[0].changes["stereotype"].change.value
     )

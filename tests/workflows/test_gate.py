@@ -422,7 +422,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def typed(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+def run_gate(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
     """Run `unmask gate WORDS…` in the folder; returns the exit code, stdout and stderr."""
     monkeypatch.chdir(folder)
 
@@ -437,20 +437,20 @@ def typed(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize(("limit", "code", "verdict"), [(1, 0, "kept"), (0, 1, "broken")])
 def test_the_command_s_exit_codes_json_and_junit(
-    folder: Path, typed: Typed, limit: float, code: int, verdict: str
+    folder: Path, run_gate: Typed, limit: float, code: int, verdict: str
 ) -> None:
     (folder / "p.toml").write_text(f'[[rule]]\ntest = "stereotype"\nat_most = {limit}\n')
-    exit_code, out, err = typed("audit", "--policy", "p.toml", "--junit", "out/gate.xml")
+    exit_code, out, err = run_gate("audit", "--policy", "p.toml", "--junit", "out/gate.xml")
     assert (exit_code, err) == (code, "")
     assert out.startswith(f"{verdict:<13}association, en, bec-pro: stereotype: 0.4 [0.1, 0.7]; allowed at most {limit}")
     assert ElementTree.parse(folder / "out/gate.xml").getroot().get("failures") == str(code)
-    exit_code, out, _ = typed("audit", "--policy", "p.toml", "--json")
+    exit_code, out, _ = run_gate("audit", "--policy", "p.toml", "--json")
     assert (exit_code, json.loads(out)["judgements"][0]["verdict"]) == (code, verdict)
 
 
-def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path, typed: Typed) -> None:
+def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path, run_gate: Typed) -> None:
     (folder / "p.toml").write_text("[[rule]]\nx = 0\n")
-    exit_code, out, err = typed("audit", "--policy", "p.toml", "--junit", "gate.xml")
+    exit_code, out, err = run_gate("audit", "--policy", "p.toml", "--junit", "gate.xml")
     assert (exit_code, out) == (2, "")
     assert err.startswith("unmask: p.toml, rule 1: unknown option 'x'")
     assert not (folder / "gate.xml").exists()
@@ -461,41 +461,41 @@ def test_a_terminal_without_a_sign_breaks_no_build(tmp_path: Path, encoding: str
     tests = {"stereotype": _test(-0.4, (-0.7, -0.1))}
     save(tmp_path / "audit", Folder(_audit(_measurement(tests=tests))))
     (tmp_path / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nmagnitude_at_most = 1\n')
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "unmask", "gate", "audit", "--policy", "p.toml"],
         cwd=tmp_path,
         env=environment() | {"PYTHONIOENCODING": encoding},
         capture_output=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"?0.4 [?0.7, ?0.1]" in done.stdout
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert b"?0.4 [?0.7, ?0.1]" in process.stdout
 
 
-def test_a_crash_is_not_a_broken_rule(folder: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_not_a_broken_rule(folder: Path, run_gate: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nat_most = 1\n')
     monkeypatch.setattr(gates, "show_gate", lambda *_: 1 / 0)
-    exit_code, _, err = typed("audit", "--policy", "p.toml")
+    exit_code, _, err = run_gate("audit", "--policy", "p.toml")
     assert (exit_code, err.splitlines()[-1]) == (2, "ZeroDivisionError: division by zero")
     (folder / "audit/result.json").write_bytes(b"\xff\xfe{\x00")
-    exit_code, out, err = typed("audit", "--policy", "p.toml")
+    exit_code, out, err = run_gate("audit", "--policy", "p.toml")
     assert (exit_code, out, err.count("\n")) == (2, "", 1)
     assert err == "unmask: audit/result.json is cut off, or no JSON; copy it again, or repeat the audit\n"
 
 
-def test_a_place_that_cannot_be_written_is_named_as_it_was_given(folder: Path, typed: Typed) -> None:
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(folder: Path, run_gate: Typed) -> None:
     (folder / "file").write_text("")
-    exit_code, _, err = typed("audit", "--write-policy", "file/p.toml")
+    exit_code, _, err = run_gate("audit", "--write-policy", "file/p.toml")
     assert (exit_code, err.count("\n")) == (2, 1)
     assert "file/p.toml" in err
     assert ".p.toml." not in err
 
 
-def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
-    assert "unmask gate audit --policy p.toml" in typed("audit", "--write-policy", "p.toml")[1]
-    assert typed("audit", "--policy", "p.toml")[0] == 0
-    again = typed("audit", "--write-policy", "p.toml")
-    assert again == (2, "", "unmask: p.toml exists; give another name, or remove it first\n")
+def test_a_policy_is_written_once_and_kept(run_gate: Typed) -> None:
+    assert "unmask gate audit --policy p.toml" in run_gate("audit", "--write-policy", "p.toml")[1]
+    assert run_gate("audit", "--policy", "p.toml")[0] == 0
+    repeated = run_gate("audit", "--write-policy", "p.toml")
+    assert repeated == (2, "", "unmask: p.toml exists; give another name, or remove it first\n")
 
 
 @pytest.mark.parametrize(
@@ -508,8 +508,8 @@ def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
         (("audit", "--write-policy", "p.toml", "--json"), "judges nothing"),
     ],
 )
-def test_slips_on_the_command_line(typed: Typed, words: tuple[str, ...], message: str) -> None:
-    code, out, err = typed(*words)
+def test_slips_on_the_command_line(run_gate: Typed, words: tuple[str, ...], message: str) -> None:
+    code, out, err = run_gate(*words)
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
@@ -553,10 +553,10 @@ def test_the_gate_needs_no_model_library(folder: Path) -> None:
         "import sys; from unmask.cli import app; sys.argv = ['unmask', 'gate', 'audit', '--policy', 'p.toml'];"
         "app(standalone_mode=False); print(sorted({'torch', 'transformers'} & set(sys.modules)))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert process.stdout.splitlines()[-1] == "[]"
 
 
 def test_the_policies_of_the_docs_are_policies() -> None:

@@ -99,7 +99,7 @@ def _audit(*measurements: Measurement, name: str = "org/my-model", weights: str 
     )
 
 
-def _results(card: str) -> list[Any]:
+def _read_results(card: str) -> list[Any]:
     index = yaml.safe_load(split_card(card)[1])["model-index"]
     return [result for model in index for result in model["results"]]
 
@@ -127,19 +127,21 @@ def test_the_rest_of_a_card_stays_as_it_is(name: str, mark: str, newline: str) -
     assert rest.startswith(before[2])
     assert rest[len(before[2]) :].strip().startswith(BEGIN)
     assert updated.count("\n") == updated.count(newline)
-    assert len([result for result in _results(updated) if is_ours(result)]) == 1
+    assert len([result for result in _read_results(updated) if is_ours(result)]) == 1
     assert update_card(updated, [_audit()]) == updated
 
 
 @pytest.mark.parametrize("name", FRONTS)
 def test_results_of_ours_are_replaced_and_others_stay(name: str) -> None:
     first = update_card(f"---\n{FRONTS[name]}---\n{BODY}", [_audit(_measurement(), _measurement("geometry"))])
-    foreign = [result for result in _results(first) if not is_ours(result)]
+    foreign = [result for result in _read_results(first) if not is_ours(result)]
     other = _measurement(tests={"stereotype": _test(5.0)})
     second = update_card(first, [_audit(other, _measurement("sentiment"))])
-    assert [result for result in _results(second) if not is_ours(result)] == foreign
+    assert [result for result in _read_results(second) if not is_ours(result)] == foreign
     ours = {
-        result["metrics"][0]["type"]: result["metrics"][0]["value"] for result in _results(second) if is_ours(result)
+        result["metrics"][0]["type"]: result["metrics"][0]["value"]
+        for result in _read_results(second)
+        if is_ours(result)
     }
     assert ours == {"unmask-association-stereotype": 5.0, "unmask-sentiment-stereotype": 0.4217}
     assert update_card(second, [_audit(_measurement(), _measurement("geometry"))]) == first
@@ -152,7 +154,7 @@ def test_audits_may_come_in_another_order(name: str) -> None:
     for audits in ([first, alone], [alone, first], [second, first, alone]):
         card = update_card(card, audits)
         assert update_card(card, audits) == card
-        ours = sorted(result["metrics"][0]["type"] for result in _results(card) if is_ours(result))
+        ours = sorted(result["metrics"][0]["type"] for result in _read_results(card) if is_ours(result))
         assert ours == sorted(f"unmask-{audit.measurements[0].name}-stereotype" for audit in audits)
 
 
@@ -175,11 +177,11 @@ def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
 def test_text_around_the_section_stays() -> None:
     card = update_card(BODY, [_audit()])
     longer = card.replace(END, END + "  ") + "\n## Licence\n\n    code\n"
-    again = update_card(longer, [_audit(_measurement(headline=["Another finding."]))])
-    assert again.split(BEGIN)[0] == longer.split(BEGIN)[0]
-    assert again.split(END)[1] == longer.split(END)[1]
-    assert "Another finding." in again
-    assert "It is biased" not in again
+    updated = update_card(longer, [_audit(_measurement(headline=["Another finding."]))])
+    assert updated.split(BEGIN)[0] == longer.split(BEGIN)[0]
+    assert updated.split(END)[1] == longer.split(END)[1]
+    assert "Another finding." in updated
+    assert "It is biased" not in updated
 
 
 def test_bytes_that_are_no_utf_8_stay(tmp_path: Path) -> None:
@@ -248,7 +250,7 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
     assert "9.0" not in card.replace("90", "")
 
 
-def _configuration(measure: str, **settings: Any) -> dict[str, Any]:
+def _build_configuration(measure: str, **settings: Any) -> dict[str, Any]:
     """The configuration of an audit with these options."""
     options = audit_options().parse({"measures": measure, **settings})
     measure_options = dict(options.for_measure(get_measure(measure)))
@@ -298,13 +300,13 @@ def test_the_command_repeats_the_audit(
 ) -> None:
     monkeypatch.setattr("unmask.datasets.is_present", lambda *_, **__: True)  # IMDB, the default if it is present
     audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
-        update={"configuration": _configuration(measure, **settings) | changes, "seed": settings.get("seed", 42)}
+        update={"configuration": _build_configuration(measure, **settings) | changes, "seed": settings.get("seed", 42)}
     )
     assert list_commands(audit) == [f"$ unmask audit org/my-model {arguments}"]
 
 
 def test_the_command_of_what_no_command_line_can_say() -> None:
-    configuration = _configuration("sentiment") | {"corpora": ["custom"], "given_texts": 3}
+    configuration = _build_configuration("sentiment") | {"corpora": ["custom"], "given_texts": 3}
     texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
         update={"configuration": configuration, "seed": 42}
     )
@@ -323,7 +325,7 @@ def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
     foreign = _measurement("pronouns", caveats=[])
     empty = _measurement("association", language="de", tests={}, groups={})
     card = update_card("", [_audit(foreign, empty)])
-    assert [metric["type"] for result in _results(card) for metric in result["metrics"]] == [
+    assert [metric["type"] for result in _read_results(card) for metric in result["metrics"]] == [
         "unmask-pronouns-stereotype",
         "unmask-pronouns-other",
         "unmask-association-none",
@@ -337,7 +339,7 @@ def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     )
     score = {"NLI-CoAL": Estimate(labels={}, n=80, value=0.3)}
     card = update_card("", [_audit(agreement, _measurement("inference", groups=score, details=details.model_dump()))])
-    assert [(metric["type"], metric["value"]) for result in _results(card) for metric in result["metrics"]] == [
+    assert [(metric["type"], metric["value"]) for result in _read_results(card) for metric in result["metrics"]] == [
         ("unmask-association-none", "none"),
         ("unmask-inference-stereotype", 0.4217),
     ]
@@ -366,7 +368,7 @@ def test_limits_are_named_without_caveats_and_once() -> None:
 def test_audits_are_merged_and_the_last_counts() -> None:
     newer = _measurement(tests={"stereotype": _test(5.0)})
     card = update_card("", [_audit(_measurement(), _measurement("geometry")), _audit(newer, weights=None)])
-    assert [result["metrics"][0]["value"] for result in _results(card)] == [5.0, 0.4217]
+    assert [result["metrics"][0]["value"] for result in _read_results(card)] == [5.0, 0.4217]
     assert "- Association, Geometry: The words are few." in card
     with pytest.raises(UnmaskError, match="'a', 'b'; give audits of one model"):
         update_card("", [_audit(name="a"), _audit(name="b", weights="other")])
@@ -437,6 +439,6 @@ def test_bad_words(tmp_path: Path) -> None:
     ):
         with pytest.raises(UnmaskError, match=message):
             unmask.card(tmp_path / audit, to=to and tmp_path / to)
-    done = _run("card", "nothing", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
+    process = _run("card", "nothing", cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert len(process.stderr.splitlines()) == 1

@@ -66,16 +66,16 @@ def _perturb_model(model: Path, folder: Path, seed: int) -> Path:
 
 
 @pytest.fixture
-def audited(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def audit_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count how often each model is audited in this process."""
     counts: Counter[str] = Counter()
     run = run_audit
 
-    def count(model: str, *more: Any, **options: Any) -> unmask.Audit:
+    def count_audit(model: str, *arguments: Any, **options: Any) -> unmask.Audit:
         counts[Path(model).name] += 1
-        return run(model, *more, **options)
+        return run(model, *arguments, **options)
 
-    monkeypatch.setattr(ranking, "run_audit", count)
+    monkeypatch.setattr(ranking, "run_audit", count_audit)
     return counts
 
 
@@ -96,7 +96,7 @@ def ray() -> Iterator[Any]:
     ray.shutdown()
 
 
-def _statuses(run: unmask.AuditedModels) -> dict[str, str]:
+def _read_statuses(run: unmask.AuditedModels) -> dict[str, str]:
     return {Path(model).name: outcome.status for model, outcome in run.outcomes.items()}
 
 
@@ -104,7 +104,7 @@ def _statuses(run: unmask.AuditedModels) -> dict[str, str]:
 def test_ten_models_on_two_ray_workers(
     make_models: Callable[[int], list[str]],
     options: dict[str, Any],
-    audited: Counter[str],
+    audit_counts: Counter[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -113,7 +113,7 @@ def test_ten_models_on_two_ray_workers(
     relative = {name: path.relative_to(tmp_path) for name, path in options.items()}
     models = [f"bert-{seed}" for seed in range(10)]
     run = unmask.audit_many(models, "several", engine="ray", **relative)
-    assert (run.failures, _statuses(run)) == ({}, dict.fromkeys(models, "done"))
+    assert (run.failures, _read_statuses(run)) == ({}, dict.fromkeys(models, "done"))
     results = {model: storage.load(folder) for model, folder in run.folders.items()}
     assert len({result.model.weight_hash for result in results.values()}) == 10
     assert run.page == Path("several/ranking.html")
@@ -122,11 +122,11 @@ def test_ten_models_on_two_ray_workers(
         assert f'<a href="cells/{folder.name}/report.html">{model}</a>' in page
     assert_loads_nothing(page)
     assert {row.split(",")[6] for row in unmask.ranking([*run.folders.values()], "csv").splitlines()[1:]} == {*models}
-    assert not audited, "nothing was audited in this process"
+    assert not audit_counts, "nothing was audited in this process"
     repeated = unmask.audit_many(models, "several", **options)
-    assert _statuses(repeated) == dict.fromkeys(models, "kept"), "the other engine finds the same audits"
+    assert _read_statuses(repeated) == dict.fromkeys(models, "kept"), "the other engine finds the same audits"
     assert repeated.folders == run.folders
-    assert not audited
+    assert not audit_counts
     alone = unmask.audit(tmp_path / "bert-3", **options)
     assert [measurement.tests for measurement in alone.measurements] == [
         measurement.tests for measurement in results["bert-3"].measurements
@@ -136,36 +136,36 @@ def test_ten_models_on_two_ray_workers(
 def test_an_interrupted_run_continues(
     make_models: Callable[[int], list[str]],
     options: dict[str, Any],
-    audited: Counter[str],
+    audit_counts: Counter[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = make_models(3)
     counting = vars(ranking)["run_audit"]  # as patched by the fixture
 
-    def interrupt(model: str, *more: Any, **options: Any) -> unmask.Audit:
+    def interrupt(model: str, *arguments: Any, **options: Any) -> unmask.Audit:
         if Path(model).name == "bert-1":
             raise KeyboardInterrupt
-        audit: unmask.Audit = counting(model, *more, **options)
+        audit: unmask.Audit = counting(model, *arguments, **options)
         return audit
 
     with monkeypatch.context() as patch:
         patch.setattr(ranking, "run_audit", interrupt)
         with pytest.raises(Stopped, match="1 of 3 steps"):
             unmask.audit_many(models, tmp_path / "out", **options)
-    assert audited == {"bert-0": 1}
+    assert audit_counts == {"bert-0": 1}
     run = unmask.audit_many(models, tmp_path / "out", **options)
-    assert _statuses(run) == {"bert-0": "kept", "bert-1": "done", "bert-2": "done"}
-    assert audited == {"bert-0": 1, "bert-1": 1, "bert-2": 1}
+    assert _read_statuses(run) == {"bert-0": "kept", "bert-1": "done", "bert-2": "done"}
+    assert audit_counts == {"bert-0": 1, "bert-1": 1, "bert-2": 1}
 
 
 def test_a_model_is_audited_again_only_if_something_changed(
-    make_models: Callable[[int], list[str]], options: dict[str, Any], audited: Counter[str], tmp_path: Path
+    make_models: Callable[[int], list[str]], options: dict[str, Any], audit_counts: Counter[str], tmp_path: Path
 ) -> None:
     models = make_models(2)
 
-    def run(*models: str, **more: Any) -> list[str]:
-        return [*_statuses(unmask.audit_many(models, tmp_path / "out", **options, **more)).values()]
+    def run(*models: str, **arguments: Any) -> list[str]:
+        return [*_read_statuses(unmask.audit_many(models, tmp_path / "out", **options, **arguments)).values()]
 
     assert run(*models) == ["done", "done"]
     assert run(*reversed(models), device="cpu") == ["kept", "kept"]
@@ -176,7 +176,7 @@ def test_a_model_is_audited_again_only_if_something_changed(
     shutil.rmtree(models[0])
     _perturb_model(Path(models[1]), Path(models[0]), seed=9)
     assert run(models[0]) == ["done"], "the weights of a model count"
-    assert audited == {"bert-0": 4, "bert-1": 1}
+    assert audit_counts == {"bert-0": 4, "bert-1": 1}
 
 
 def test_a_model_that_fails_stops_no_other(
@@ -185,14 +185,14 @@ def test_a_model_that_fails_stops_no_other(
     make_models(2)
     files = [text for name, path in options.items() for text in (f"--{name}", path.name)]
     words = ("audit", "bert-0", "no-such-model", "./gone", "bert-1", *files)
-    done = command(*words, "--json", cwd=tmp_path)
-    assert done.returncode == 1
-    output = json.loads(done.stdout)
+    process = command(*words, "--json", cwd=tmp_path)
+    assert process.returncode == 1
+    output = json.loads(process.stdout)
     assert [*output["audits"]] == ["bert-0", "bert-1"]
     assert [row["model"] for row in output["ranking"]] in (["bert-0", "bert-1"], ["bert-1", "bert-0"])
     assert [*output["failures"]] == ["no-such-model", "./gone"]
     assert output["failures"]["./gone"].startswith("folder './gone' does not exist; give a model folder")
-    lines = done.stderr.splitlines()
+    lines = process.stderr.splitlines()
     for model, why in output["failures"].items():
         assert sum(why in line for line in lines) == 1, f"one line for {model}"
     page = (tmp_path / output["report"]).read_text(encoding="utf-8")
@@ -227,9 +227,9 @@ def test_if_all_models_fail_there_is_no_ranking(tmp_path: Path) -> None:
 def test_what_cannot_work_is_one_line_and_nothing_is_audited(tmp_path: Path, words: list[str], line: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
-    done = command("audit", *words, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    (message,) = done.stderr.splitlines()
+    process = command("audit", *words, cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    (message,) = process.stderr.splitlines()
     assert message.startswith(f"unmask: {line}")
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
 
@@ -256,16 +256,16 @@ def test_a_file_of_settings_can_list_models(
     assert models == (str(tmp_path / "bert-0"), str(tmp_path / "bert-1"))
     assert settings == options
     monkeypatch.chdir(tmp_path)
-    assert _statuses(unmask.audit_many(models, **settings, out="out")) == {
+    assert _read_statuses(unmask.audit_many(models, **settings, out="out")) == {
         "bert-0": "done",
         "bert-1": "done",
     }
-    done = command("audit", "--config", file, cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("2 of 2 models had been audited before")) == (0, 1)
+    process = command("audit", "--config", file, cwd=tmp_path)
+    assert (process.returncode, process.stderr.count("2 of 2 models had been audited before")) == (0, 1)
     file.write_text(f'model = ["bert-0"]\n{text}'.replace("out =", "seed = 3\n#"))
     assert unmask.read_config(file)["model"] == str(tmp_path / "bert-0")
-    done = command("audit", "--config", file, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = command("audit", "--config", file, cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
     assert storage.load(tmp_path / "audits" / "bert-0").seed == 3, "one model is audited as ever"
 
 
