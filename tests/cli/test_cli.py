@@ -57,10 +57,12 @@ def short_options(tmp_path: Path) -> list[str]:
 def audit(model_folder: Folder, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
     """A short audit in a separate process, written to `audit` in the folder that is the last of `args`."""
     folder = tmp_path_factory.mktemp("cli")
-    done = _run_new_process("audit", model_folder("bert-uncased"), *_write_words(folder), "--out", "audit", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    done.args.append(folder)
-    return done
+    process = _run_new_process(
+        "audit", model_folder("bert-uncased"), *_write_words(folder), "--out", "audit", cwd=folder
+    )
+    assert process.returncode == 0, process.stderr
+    process.args.append(folder)
+    return process
 
 
 def test_audit_leaves_a_folder(audit: subprocess.CompletedProcess[str]) -> None:
@@ -82,9 +84,9 @@ def test_audit_leaves_a_folder(audit: subprocess.CompletedProcess[str]) -> None:
 
 
 def test_json_is_the_result_and_nothing_else(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
-    done = _run("audit", model_folder("roberta"), *short_options, "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    result = AuditResult.model_validate(json.loads(done.stdout))
+    process = _run("audit", model_folder("roberta"), *short_options, "--json", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    result = AuditResult.model_validate(json.loads(process.stdout))
     (folder,) = (tmp_path / "audits").iterdir()
     assert load(folder) == result
 
@@ -103,8 +105,8 @@ def test_the_same_seed_gives_the_same_result(
 def test_analyse_takes_the_items_of_an_audit(audit: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
     folder = audit.args[-1] / "audit"
     file = folder / "items/association.parquet"
-    done = _run("analyse", file, "--measure", "association", "--out", "b", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = _run("analyse", file, "--measure", "association", "--out", "b", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     first, second = (load(path).measurements[0] for path in (folder, tmp_path / "b"))
     assert first.tests == second.tests
 
@@ -122,18 +124,18 @@ def test_help_is_there_and_importing_is_light(tmp_path: Path) -> None:
     code = (
         "import sys, unmask, unmask.cli; print(sorted({'torch', 'transformers', 'pandas', 'scipy'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 # Invalid input: one line, exit code 2, nothing written
 
 
-def _assert_refused(done: subprocess.CompletedProcess[str], message: str, folder: Path) -> None:
-    assert done.returncode == 2, done.stderr
-    assert message in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-    assert done.stdout == ""
+def _assert_refused(process: subprocess.CompletedProcess[str], message: str, folder: Path) -> None:
+    assert process.returncode == 2, process.stderr
+    assert message in process.stderr
+    assert len(process.stderr.strip().splitlines()) == 1, process.stderr
+    assert process.stdout == ""
     assert not (folder / "out").exists()
     assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
 
@@ -199,8 +201,8 @@ def test_pickle_is_refused_unless_allowed(model_folder: Folder, tmp_path: Path, 
     torch.save(load_file(model / "model.safetensors"), model / "pytorch_model.bin")
     (model / "model.safetensors").unlink()
     _assert_refused(_run("audit", model, *short_options, "--out", "out", cwd=tmp_path), "--allow-pickle", tmp_path)
-    done = _run("audit", model, *short_options, "--allow-pickle", "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = _run("audit", model, *short_options, "--allow-pickle", "--out", "out", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     assert load(tmp_path / "out").configuration["allow_pickle"] is True
 
 
@@ -250,33 +252,33 @@ def test_nan_in_the_weights(model_folder: Folder, tmp_path: Path, short_options:
 
 def test_a_word_that_is_unknown(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("profession,group\nмаляр,male\nnurse,female\n", encoding="utf-8")
-    done = _run("audit", model_folder("bert-uncased"), "--professions", "p.csv", "--out", "out", cwd=tmp_path)
-    _assert_refused(done, "'маляр' ([UNK])", tmp_path)
+    process = _run("audit", model_folder("bert-uncased"), "--professions", "p.csv", "--out", "out", cwd=tmp_path)
+    _assert_refused(process, "'маляр' ([UNK])", tmp_path)
 
 
 def test_an_unknown_placeholder(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {job}.\n")
-    done = _run("audit", model_folder("bert-uncased"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
-    _assert_refused(done, "{job}", tmp_path)
+    process = _run("audit", model_folder("bert-uncased"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
+    _assert_refused(process, "{job}", tmp_path)
 
 
 def test_a_sentence_that_is_too_long(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}" + " and so on" * 40 + ".\n")
-    done = _run("audit", model_folder("roberta"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
-    _assert_refused(done, "takes 78", tmp_path)
+    process = _run("audit", model_folder("roberta"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
+    _assert_refused(process, "takes 78", tmp_path)
 
 
 def test_an_existing_folder_is_left_alone(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine.txt").write_text("mine")
-    done = _run("audit", model_folder("bert-uncased"), "--out", "there", cwd=tmp_path)
-    _assert_refused(done, "there exists", tmp_path)
+    process = _run("audit", model_folder("bert-uncased"), "--out", "there", cwd=tmp_path)
+    _assert_refused(process, "there exists", tmp_path)
     assert [path.name for path in (tmp_path / "there").iterdir()] == ["mine.txt"]
 
 
 def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
     """A file size limit of 8 KB simulates a full disk."""
-    done = subprocess.run(
+    process = subprocess.run(
         [*UNMASK, "audit", str(model_folder("bert-uncased")), *short_options, "--out", "out"],
         cwd=tmp_path,
         env=environment(),
@@ -285,7 +287,7 @@ def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, short_option
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
     )
-    _assert_refused(done, "File too large", tmp_path)
+    _assert_refused(process, "File too large", tmp_path)
 
 
 def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:

@@ -38,26 +38,26 @@ class BakeOptions(LoadOptions):
     helper: Any = option(None, "For Python only.", cli=False)
 
 
-def _source() -> type[Options]:
+def _get_options_class() -> type[Options]:
     return BakeOptions
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_config(path: Path) -> dict[str, Any]:
     return read_toml(path, BakeOptions)
 
 
 @pytest.fixture
-def baked() -> list[Any]:
+def call_arguments() -> list[Any]:
     """The arguments of the command call."""
     return []
 
 
 @pytest.fixture
-def app(baked: list[Any]) -> typer.Typer:
+def app(call_arguments: list[Any]) -> typer.Typer:
     """An app with one generated command."""
     app = typer.Typer(rich_markup_mode="markdown")
 
-    @with_options(_source, read_config=_read)
+    @with_options(_get_options_class, read_config=_read_config)
     def bake(
         options: BakeOptions,
         config: Annotated[Path | None, typer.Option(help="A file.")] = None,
@@ -65,7 +65,7 @@ def app(baked: list[Any]) -> typer.Typer:
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Bake bread."""
-        baked.extend([options, config, as_json])
+        call_arguments.extend([options, config, as_json])
 
     add_command(app, "bake", bake)
     add_command(app, "again", bake)
@@ -76,13 +76,15 @@ def _run(app: typer.Typer, *words: str) -> Any:
     return CliRunner().invoke(app, ["bake", *words], env={"TERMINAL_WIDTH": "120"})
 
 
-def test_command_line_toml_and_python_give_the_same(app: typer.Typer, baked: list[Any], tmp_path: Path) -> None:
+def test_command_line_toml_and_python_give_the_same(
+    app: typer.Typer, call_arguments: list[Any], tmp_path: Path
+) -> None:
     typed = (
         "spelt --extra raisins --extra seeds.csv --minutes 40 --heat 200 --eggs 0 --crust thick --style braided"
         " --recipe r.txt --vegan --no-preheat --steps .1,.2 --device cpu --json"
     )
-    done = _run(app, *typed.split())
-    assert done.exception is None, done.output
+    result = _run(app, *typed.split())
+    assert result.exception is None, result.output
     expected = BakeOptions(
         flour="spelt",
         extras=("raisins", "seeds.csv"),
@@ -97,7 +99,7 @@ def test_command_line_toml_and_python_give_the_same(app: typer.Typer, baked: lis
         steps=(0.1, 0.2),
         device="cpu",
     )
-    assert baked == [expected, None, True]
+    assert call_arguments == [expected, None, True]
     assert expected.recipe == Path("r.txt")
     file = tmp_path / "bake.toml"
     file.write_text(
@@ -109,19 +111,19 @@ def test_command_line_toml_and_python_give_the_same(app: typer.Typer, baked: lis
     assert options == expected.replace(**in_folder)
 
 
-def test_what_is_typed_wins_over_the_file(app: typer.Typer, baked: list[Any], tmp_path: Path) -> None:
+def test_what_is_typed_wins_over_the_file(app: typer.Typer, call_arguments: list[Any], tmp_path: Path) -> None:
     file = tmp_path / "bake.toml"
     file.write_text("minutes = 40\neggs = 3\nvegan = true\n")
-    done = _run(app, "rye", "--config", str(file), "--minutes", "30")
-    assert done.exception is None, done.output
-    options = baked[0]
+    result = _run(app, "rye", "--config", str(file), "--minutes", "30")
+    assert result.exception is None, result.output
+    options = call_arguments[0]
     assert (options.flour, options.minutes, options.eggs, options.vegan) == ("rye", 30, 3, True)
 
 
-def test_defaults_are_those_of_the_class(app: typer.Typer, baked: list[Any]) -> None:
+def test_defaults_are_those_of_the_class(app: typer.Typer, call_arguments: list[Any]) -> None:
     assert _run(app, "rye").exception is None
-    assert baked == [BakeOptions(flour="rye"), None, False]
-    assert baked[0].loading == LoadOptions()
+    assert call_arguments == [BakeOptions(flour="rye"), None, False]
+    assert call_arguments[0].loading == LoadOptions()
 
 
 def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:

@@ -37,10 +37,10 @@ def _complete(words: str) -> list[str]:
     """The completions that a shell would offer."""
     typed = words.split(" ")
     variables = {"COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1), "_UNMASK_COMPLETE": "complete_bash"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "unmask"], env=os.environ | variables, capture_output=True, text=True, check=True
     )
-    return done.stdout.split()
+    return process.stdout.split()
 
 
 def test_a_shell_is_told_what_can_follow() -> None:
@@ -135,10 +135,10 @@ def test_a_wide_table_of_a_study_is_shown_in_parts_that_fit() -> None:
     ],
 )
 def test_wrong_words_are_one_line(words: list[str], message: str, tmp_path: Path) -> None:
-    done = _run(*words, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    process = _run(*words, cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert message in process.stderr
+    assert len(process.stderr.splitlines()) == 1
     assert not (tmp_path / "x").exists()
 
 
