@@ -98,16 +98,16 @@ def finished_study(
     return run_study("imdb-63", study_options, out), out
 
 
-def statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
+def map_statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
     return {outcome.name: outcome.status for outcome in outcomes}
 
 
-def executed_steps(run: StudyRun) -> set[str]:
+def find_executed_steps(run: StudyRun) -> set[str]:
     """The steps that this run executed."""
-    return {name for name, status in statuses(run.finished.outcomes).items() if status != "kept"}
+    return {name for name, status in map_statuses(run.finished.outcomes).items() if status != "kept"}
 
 
-def step_folder(run: StudyRun, name: str) -> Path:
+def get_step_folder(run: StudyRun, name: str) -> Path:
     return run.finished.folders[name]
 
 
@@ -134,10 +134,12 @@ def test_the_grid_is_the_papers(study_options: ReviewStudyOptions) -> None:
     measuring_steps = [step for step in planned if isinstance(step, BiasMeasuring)]
     rows = {(step.training.base.name, step.training.condition, step.terms) for step in measuring_steps}
     names = ("distbase", "bertbase", "bertlarge", "robertabase", "robertalarge", "albertbase", "albertlarge")
-    nine = [("original", terms) for terms in TERMS] + [(name, name.partition("-")[2]) for name in CONDITIONS[1:]]
-    assert rows == {(name, *pair) for name in names for pair in nine}
-    assert [step.weights for step in grid_trainings(planned)[::7]] == [model.model for model in grid.MODELS]
-    sizes = [step.settings.batch_size for step in grid_trainings(planned)[::7]]
+    measured_conditions = [("original", terms) for terms in TERMS] + [
+        (name, name.partition("-")[2]) for name in CONDITIONS[1:]
+    ]
+    assert rows == {(name, *pair) for name in names for pair in measured_conditions}
+    assert [step.weights for step in select_trainings(planned)[::7]] == [model.model for model in grid.MODELS]
+    sizes = [step.settings.batch_size for step in select_trainings(planned)[::7]]
     assert sizes == [32, 32, 16, 32, 16, 16, 8], "the paper's code; its text says 32 or 16"
     assert set(step_keys(planned)) == {step.name for step in planned}
     trained = {step.name: set(step.needs) for step in planned if step.kind == "training"}
@@ -148,11 +150,11 @@ def test_the_grid_is_the_papers(study_options: ReviewStudyOptions) -> None:
     }
 
 
-def grid_trainings(planned: Sequence[Step]) -> list[ReviewTraining]:
+def select_trainings(planned: Sequence[Step]) -> list[ReviewTraining]:
     return [step for step in planned if isinstance(step, ReviewTraining)]
 
 
-def batch_comparison(options: ReviewStudyOptions) -> list[BiasMeasuring]:
+def plan_batch_comparison(options: ReviewStudyOptions) -> list[BiasMeasuring]:
     measuring_steps = [step for step in steps(options) if isinstance(step, BiasMeasuring) and not step.training.variant]
     return plan_batch_sizes(options, measuring_steps)
 
@@ -172,7 +174,7 @@ def test_in_published_the_test_reviews_are_made_like_the_training_reviews(
     study_options: ReviewStudyOptions, data: Path
 ) -> None:
     planned = steps(study_options.replace(protocol="published", lists=data / "imdb"))
-    needs = {cell.name: cell.needs for cell in grid_trainings(planned)}
+    needs = {cell.name: cell.needs for cell in select_trainings(planned)}
     assert needs["training-one-R-pro"] == ("texts-train-pro-remove", "texts-test-pro-remove")
     assert needs["training-two-mix-all"][2:] == ("texts-test-all-male", "texts-test-all-female")
 
@@ -181,9 +183,9 @@ def test_batch_sizes_add_what_is_not_there(study_options: ReviewStudyOptions) ->
     options = study_options.replace(batch_sizes=(8, 4, 8), batch_models=("two",))
     planned = steps(options)
     added = ["training-two-original-batch4", "training-two-R-pro-batch4", "training-two-mix-all-batch4"]
-    assert [cell.name for cell in grid_trainings(planned)[6:]] == added
-    assert [cell.settings.batch_size for cell in grid_trainings(planned)] == [8] * 6 + [4] * 3
-    assert [(step.training.variant, step.terms) for step in batch_comparison(options)] == [
+    assert [cell.name for cell in select_trainings(planned)[6:]] == added
+    assert [cell.settings.batch_size for cell in select_trainings(planned)] == [8] * 6 + [4] * 3
+    assert [(step.training.variant, step.terms) for step in plan_batch_comparison(options)] == [
         ("", "all"),
         ("batch4", "all"),
         ("", "pro"),
@@ -191,7 +193,7 @@ def test_batch_sizes_add_what_is_not_there(study_options: ReviewStudyOptions) ->
         ("", "all"),
         ("batch4", "all"),
     ]
-    assert len(batch_comparison(study_options.replace(batch_sizes=(16,)))) == 6, "of the first three models"
+    assert len(plan_batch_comparison(study_options.replace(batch_sizes=(16,)))) == 6, "of the first three models"
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ def test_the_papers_hyper_parameters_are_read(study_options: ReviewStudyOptions,
     ).training_options
     assert (trained.epochs, trained.planned_epochs, trained.keep) == (6, 20, "last")
     options = study_options.replace(models=(), conditions=(), hyper_parameters=data / "imdb" / "hyperparameters.csv")
-    cells = grid_trainings(steps(options))
+    cells = select_trainings(steps(options))
     assert {(cell.base.name, cell.condition): cell.settings for cell in cells} == hyper_parameters
     with pytest.raises(UnmaskError, match=r"hyperparameters.csv has no line for one and original; add one, or"):
         steps(options.replace(models=study_options.models))
@@ -299,7 +301,7 @@ def test_bad_hyper_parameters_are_one_line(content: str | bytes | None, line: st
 def test_own_hyper_parameters_are_taken_as_they_are(study_options: ReviewStudyOptions, tmp_path: Path) -> None:
     path = tmp_path / "hyper.csv"
     path.write_text(f"{HEADER}\none,original,1e-4,5,4\ntwo,original,2e-4,1,2\n", encoding="utf-8-sig")
-    cells = grid_trainings(steps(study_options.replace(conditions=("original",), hyper_parameters=path)))
+    cells = select_trainings(steps(study_options.replace(conditions=("original",), hyper_parameters=path)))
     assert [cell.settings for cell in cells] == [grid.HyperParameters(1e-4, 5, 4), grid.HyperParameters(2e-4, 1, 2)]
 
 
@@ -414,7 +416,7 @@ def test_conditions_are_made_of_real_reviews(protocol: str, data: Path, imdb: li
         assert sum(a != b for a, b in zip(removed, expected, strict=True)) > 100
     male, female = condition_texts["weat-male"], condition_texts["weat-female"]
     assert sum(a != b for a, b in zip(male, female, strict=True)) > 100
-    (cell,) = [step for step in grid_trainings(planned) if step.condition == "mix-weat"]
+    (cell,) = [step for step in select_trainings(planned) if step.condition == "mix-weat"]
     splits = cell.split_examples(before)
     assert not splits.test
     train, validation = (
@@ -510,13 +512,13 @@ def add_adapter(loaded: Trainable, base: Path, folder: Path) -> None:
 
 def test_a_study_ends_in_tables(finished_study: tuple[StudyRun, Path]) -> None:
     run, out = finished_study
-    assert set(statuses(run.finished.outcomes).values()) == {"done"}
+    assert set(map_statuses(run.finished.outcomes).values()) == {"done"}
     assert run.finished.summary == "27 steps: 27 done"
     assert run.failures == []
     cells = pd.read_csv(out / "cells.csv")
-    nine = [("original", "pro"), ("original", "weat"), ("original", "all"), ("R-pro", "pro"), ("mix-all", "all")]
+    expected = [("original", "pro"), ("original", "weat"), ("original", "all"), ("R-pro", "pro"), ("mix-all", "all")]
     assert list(cells[["model", "condition", "terms"]].itertuples(index=False, name=None)) == [
-        (model, *pair) for model in ("one", "two") for pair in nine
+        (model, *pair) for model in ("one", "two") for pair in expected
     ]
     assert set(cells["n"]) == {TESTED}
     assert (cells["below"] + cells["equal"] + cells["above"] == TESTED).all()
@@ -529,13 +531,13 @@ def test_a_study_ends_in_tables(finished_study: tuple[StudyRun, Path]) -> None:
     assert [table.name for table in run.report.tables][:2] == ["table-1", "table-2"]
     assert run.report.settings["reviews"] == "train.csv and test.csv"
     assert not run.report.missing  # the other conditions of both models were not requested
-    measurement = read_json(step_folder(run, "measuring-one-R-pro-with-pro") / "measurement.json")
+    measurement = read_json(get_step_folder(run, "measuring-one-R-pro-with-pro") / "measurement.json")
     assert (measurement["corpus"], measurement["variant"]) == ("custom", "pronouns")
     assert measurement["details"]["cut"] == 0
-    metrics = read_json(step_folder(run, "training-one-R-pro") / "metrics.json")
+    metrics = read_json(get_step_folder(run, "training-one-R-pro") / "metrics.json")
     assert (metrics["examples"], set(metrics["labels"])) == (TESTED, {"negative", "positive"})
     assert cells["size"].iloc[0] == metrics["parameters"]
-    trained = read_json(step_folder(run, "training-one-mix-all") / "model" / "metrics.json")
+    trained = read_json(get_step_folder(run, "training-one-mix-all") / "model" / "metrics.json")
     assert trained["examples"] == {"train": 72, "validation": 8, "test": 0}
     assert trained["settings"]["max_length"] == 64, "all that the model can read"
 
@@ -547,23 +549,23 @@ def test_what_is_done_is_kept(
     first, out = copy_study(finished_study, tmp_path)
     before = (out / "cells.csv").read_text(encoding="utf-8")
     repeated = run_study("imdb-63", study_options, out)
-    assert executed_steps(repeated) == set()
+    assert find_executed_steps(repeated) == set()
     assert (out / "cells.csv").read_text(encoding="utf-8") == before
     assert repeated.page == out / "report.html"
     assert repeated.page.is_file()
-    shutil.rmtree(step_folder(repeated, "measuring-two-mix-all-with-all"))
-    assert executed_steps(run_study("imdb-63", study_options, out)) == {"measuring-two-mix-all-with-all"}
+    shutil.rmtree(get_step_folder(repeated, "measuring-two-mix-all-with-all"))
+    assert find_executed_steps(run_study("imdb-63", study_options, out)) == {"measuring-two-mix-all-with-all"}
     assert (out / "cells.csv").read_text(encoding="utf-8") == before
     fewer = study_options.replace(models=study_options.models[:1], conditions=("original",))
     other = run_study("imdb-63", fewer.replace(learning_rate=5e-4), out)
-    assert executed_steps(other) == {
+    assert find_executed_steps(other) == {
         "training-one-original",
         *(f"measuring-one-original-with-{terms}" for terms in TERMS),
     }
     assert not have_same_training(
-        step_folder(other, "training-one-original"), step_folder(first, "training-one-original")
+        get_step_folder(other, "training-one-original"), get_step_folder(first, "training-one-original")
     )
-    assert executed_steps(run_study("imdb-63", fewer, out)) == set(), "both are kept"
+    assert find_executed_steps(run_study("imdb-63", fewer, out)) == set(), "both are kept"
 
 
 def copy_study(finished_study: tuple[StudyRun, Path], folder: Path) -> tuple[StudyRun, Path]:
@@ -605,10 +607,10 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
     ]
     first, second = [line for line in training_lines if line][:2]
     assert (first.split()[0], second.split()[:2]) == ("Resuming", ["step", "14"])
-    assert "training-one-original" not in executed_steps(finished)
+    assert "training-one-original" not in find_executed_steps(finished)
     whole, name = finished_study[0], "training-one-mix-all"
-    assert have_same_training(step_folder(finished, name), step_folder(whole, name))
-    assert not have_same_training(step_folder(finished, "training-one-original"), step_folder(whole, name))
+    assert have_same_training(get_step_folder(finished, name), get_step_folder(whole, name))
+    assert not have_same_training(get_step_folder(finished, "training-one-original"), get_step_folder(whole, name))
     assert list((tmp_path / "study" / "unfinished").iterdir()) == []
 
 
@@ -619,7 +621,7 @@ def test_a_checkpoint_that_cannot_be_used_is_given_up(
     """The checkpoint is truncated, or comes from a machine with another precision."""
     name = "training-one-original"
     by_name = finished_study[0].finished.folders
-    (cell,) = [training for training in grid_trainings(steps(study_options)) if training.name == name]
+    (cell,) = [training for training in select_trainings(steps(study_options)) if training.name == name]
     before = {need: by_name[need] for need in cell.needs}
 
     def interrupt(line: str) -> None:
@@ -759,7 +761,7 @@ def test_figures_where_no_rating_moves(tmp_path: Path) -> None:
     assert [figures[name] for name in ("abs_all", "tot_changed", "abs_changed")] == [0.0] * 3
 
 
-class Sure:
+class FixedClassifier:
     """A classifier with fixed answers."""
 
     labels = ("negative", "positive")
@@ -775,7 +777,7 @@ class Sure:
 def test_quality_by_hand() -> None:
     """2 of 3 positive and 1 of 2 negative reviews are classified correctly."""
     test = [("a", "positive"), ("b", "positive"), ("c", "positive"), ("d", "negative"), ("e", "negative")]
-    quality = evaluate_classifier(Sure([0.9, 0.8, 0.2, 0.7, 0.1]), test)
+    quality = evaluate_classifier(FixedClassifier([0.9, 0.8, 0.2, 0.7, 0.1]), test)
     assert (quality["examples"], quality["accuracy"]) == (5, 0.6)
     assert quality["labels"]["positive"] == pytest.approx(
         {"recall": 2 / 3, "precision": 2 / 3, "f1": 2 / 3, "count": 3}
@@ -785,7 +787,7 @@ def test_quality_by_hand() -> None:
     )
     low, high = quality["accuracy_interval"]
     assert 0.2 < low < 0.6 < high < 0.9
-    none = evaluate_classifier(Sure([0.9] * 5), test)
+    none = evaluate_classifier(FixedClassifier([0.9] * 5), test)
     assert none["labels"]["negative"] == {"recall": 0.0, "precision": 0.0, "f1": 0.0, "count": 2}
 
 
@@ -793,13 +795,13 @@ def test_quality_by_hand() -> None:
 
 
 @pytest.fixture
-def typed(
+def run_unmask(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int | str | None, str, str]]:
     """Run `unmask WORDS…` in this process, in the folder of the reviews; returns the exit code, stdout and stderr."""
     from unmask.cli import main
 
-    def typed(*words: str | Path) -> tuple[int | str | None, str, str]:
+    def run_unmask(*words: str | Path) -> tuple[int | str | None, str, str]:
         monkeypatch.chdir(small)
         monkeypatch.setenv("COLUMNS", "100")
         monkeypatch.setattr(sys, "argv", ["unmask", *map(str, words)])
@@ -807,7 +809,7 @@ def typed(
             main()
         return ended.value.code, *capsys.readouterr()
 
-    return typed
+    return run_unmask
 
 
 Typed = Callable[..., tuple[int | str | None, str, str]]
@@ -815,26 +817,26 @@ REVIEWS = ("--train", "train.csv", "--test", "test.csv")
 
 
 def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
-    typed: Typed, broken: Path, small: Path, tmp_path: Path
+    run_unmask: Typed, broken: Path, small: Path, tmp_path: Path
 ) -> None:
     words = ["study", "run", "imdb-63", *REVIEWS, "--model", "one=one", "--condition", "R-pro", "--epochs", "1"]
     words += ["--learning-rate", "1e-3", "--batch-size", "8", "--batch-sizes", "8, 16", "--batch-model", "one"]
     words += ["--device", "cpu", "--offline", "--out", str(tmp_path / "out")]
-    ended = command(*words, "--model", f"bad={broken}", cwd=small)
-    assert ended.returncode == 1
+    process = command(*words, "--model", f"bad={broken}", cwd=small)
+    assert process.returncode == 1
     for part in ("Table 1.", "Table 2.", "Table 3.", "Table 5.", "Bias by batch size", "abs, 16"):
-        assert part in ended.stdout, part
-    error_lines = ended.stderr.splitlines()
+        assert part in process.stdout, part
+    error_lines = process.stderr.splitlines()
     assert error_lines[0] == "10 steps: 4 of texts, 3 of training, 3 of measuring"
     assert "unmask: training-bad-R-pro: the loss is nan at step 0; no checkpoint was saved yet;" in error_lines[-2]
     assert error_lines[-1] == "unmask: measuring-bad-R-pro-with-pro: it needs training-bad-R-pro, which failed"
-    assert ended.stdout.splitlines()[-2:] == [
+    assert process.stdout.splitlines()[-2:] == [
         "10 steps: 8 done, 1 failed, 1 skipped",
         f"Report: {tmp_path / 'out' / 'report.html'}",
     ]
     batches = pd.read_csv(tmp_path / "out" / "batches.csv")
     assert list(batches["batch_size"]) == [8, 16]
-    code, output, _ = typed(*words)
+    code, output, _ = run_unmask(*words)
     assert (code, output.splitlines()[-2]) == (0, "8 steps: 8 kept")
 
 
@@ -861,8 +863,8 @@ def test_the_command_prints_tables_compares_batch_sizes_and_tells_what_failed(
         (("imdb-63", "--hyper-parameters", "none.csv"), "none.csv cannot be read (No such file or directory); give"),
     ],
 )
-def test_bad_input_is_one_line(words: tuple[str, ...], line: str, typed: Typed, tmp_path: Path) -> None:
-    code, out, err = typed("study", "run", *words, *REVIEWS, "--out", tmp_path / "out")
+def test_bad_input_is_one_line(words: tuple[str, ...], line: str, run_unmask: Typed, tmp_path: Path) -> None:
+    code, out, err = run_unmask("study", "run", *words, *REVIEWS, "--out", tmp_path / "out")
     assert (code, out) == (2, "")
     assert err.startswith("unmask: ")
     assert line in err
@@ -870,19 +872,19 @@ def test_bad_input_is_one_line(words: tuple[str, ...], line: str, typed: Typed, 
     assert not (tmp_path / "out").exists()
 
 
-def test_other_bad_input_is_one_line_too(typed: Typed, tmp_path: Path) -> None:
-    half = typed("study", "run", "imdb-63", "--train", "train.csv", "--out", tmp_path / "out")
+def test_other_bad_input_is_one_line_too(run_unmask: Typed, tmp_path: Path) -> None:
+    half = run_unmask("study", "run", "imdb-63", "--train", "train.csv", "--out", tmp_path / "out")
     assert half == (2, "", "unmask: give both --train and --test, or neither for IMDB\n")
-    file = typed("study", "run", "imdb-63", *REVIEWS, "--out", "train.csv")
+    file = run_unmask("study", "run", "imdb-63", *REVIEWS, "--out", "train.csv")
     assert file == (2, "", "unmask: train.csv is a file; give a folder with --out\n")
 
 
-def test_studies_are_listed_and_explained(typed: Typed) -> None:
-    code, listed, _ = typed("study", "list")
+def test_studies_are_listed_and_explained(run_unmask: Typed) -> None:
+    code, listed, _ = run_unmask("study", "list")
     assert code == 0
     assert re.search(r"^imdb-63 +Gender bias of 63 film review classifiers", listed, re.M)
-    code, helped, _ = typed("study", "run", "imdb-63", "--help")
+    code, helped, _ = run_unmask("study", "run", "imdb-63", "--help")
     assert code == 0
     for option in ("--condition", "--hyper-parameters", "--batch-sizes", "--engine", "--address", "--limit"):
         assert option in helped
-    assert "study" in typed("--help")[1]
+    assert "study" in run_unmask("--help")[1]

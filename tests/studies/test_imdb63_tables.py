@@ -65,7 +65,7 @@ NOT_PRINTED = (
 
 
 @cache
-def _paper() -> pd.DataFrame:
+def _read_paper() -> pd.DataFrame:
     biases = pd.read_csv(GOLD / "jentzsch_turan_2022.csv").rename(columns={"zero": "equal"})
     biases["condition"] = ["original" if name.startswith("original") else name for name in biases["condition"]]
     cells = biases.merge(pd.read_csv(GOLD / "jentzsch_turan_2022_accuracy.csv"), on=["model", "condition"])
@@ -77,7 +77,7 @@ def _paper() -> pd.DataFrame:
 
 def _sound(**changes: Any) -> pd.DataFrame:
     """The paper's rows as means over changed texts, with the additional columns of our own measurements."""
-    cells = _paper()
+    cells = _read_paper()
     total = cells["tot_nonzero"]
     added: dict[str, Any] = {"abs_changed": cells["abs_nonzero"], "tot_changed": total, "low": total - 0.0003}
     added |= {"high": total + 0.0003, "effect": 0.12, "flips": 0.004, "noise": 1e-7, "p": 1e-9, "p_adjusted": 1e-8}
@@ -85,24 +85,24 @@ def _sound(**changes: Any) -> pd.DataFrame:
     return cells.assign(**(added | changes))
 
 
-def _number(text: str) -> tuple[float, bool]:
+def _parse_number(text: str) -> tuple[float, bool]:
     """Parse a figure of a table: its value, and whether it is in brackets."""
     return float(text.strip("()").replace("−", "-")), text.startswith("(")
 
 
 class TestTable1:
     def test_is_the_papers_with_its_brackets(self) -> None:
-        printed = [[_number(text) for text in line.split()] for line in TABLE_1.strip().splitlines()]
-        ours = [[_number(text) for text in row[2:]] for row in tabulate_biases(sort_grid(_paper())).rows]
+        printed = [[_parse_number(text) for text in line.split()] for line in TABLE_1.strip().splitlines()]
+        ours = [[_parse_number(text) for text in row[2:]] for row in tabulate_biases(sort_grid(_read_paper())).rows]
         assert ours == printed
 
     def test_rows_come_in_any_order(self) -> None:
-        shuffled = _paper().sample(frac=1, random_state=3)
-        shuffled = pd.concat([shuffled[shuffled["model"] == name] for name in _paper()["model"].unique()])
-        assert tabulate_biases(sort_grid(shuffled)) == tabulate_biases(sort_grid(_paper()))
+        shuffled = _read_paper().sample(frac=1, random_state=3)
+        shuffled = pd.concat([shuffled[shuffled["model"] == name] for name in _read_paper()["model"].unique()])
+        assert tabulate_biases(sort_grid(shuffled)) == tabulate_biases(sort_grid(_read_paper()))
 
     def test_a_cell_that_failed_leaves_a_gap(self) -> None:
-        cells = _paper().query("not (model == 'bertbase' and condition == 'R-weat')")
+        cells = _read_paper().query("not (model == 'bertbase' and condition == 'R-weat')")
         row = tabulate_biases(sort_grid(cells)).rows[2]
         assert row[:7] == ("bertbase", "abs", "0.0025", "0.0036", "(0.0023)", "0.0037", "–")
 
@@ -115,22 +115,22 @@ class TestTable1:
         assert all(
             text.startswith("(") for row in tabulate_biases(sort_grid(_sound(noise=0.5))).rows for text in row[2:]
         )
-        assert tabulate_biases(sort_grid(_paper().assign(noise=0.5))) == tabulate_biases(
-            sort_grid(_paper())
+        assert tabulate_biases(sort_grid(_read_paper().assign(noise=0.5))) == tabulate_biases(
+            sort_grid(_read_paper())
         )  # the paper's table has no noise floor
 
     def test_block_and_numbers(self) -> None:
-        table = tabulate_biases(sort_grid(_paper()))
+        table = tabulate_biases(sort_grid(_read_paper()))
         block = table.to_block()
         assert [cell.text for cell in block.rows[1]][:3] == ["", "tot", "0.0009"]  # the model is named once
         numbers = table.numbers
         assert len(numbers) == 63
-        assert numbers["abs_nonzero"].sum() == pytest.approx(_paper()["abs_nonzero"].sum())
+        assert numbers["abs_nonzero"].sum() == pytest.approx(_read_paper()["abs_nonzero"].sum())
 
 
 class TestTables3To6:
     def test_counts_stand_under_their_own_names(self) -> None:
-        first, second = tabulate_all_figures(sort_grid(_paper()))
+        first, second = tabulate_all_figures(sort_grid(_read_paper()))
         assert [len(first.rows), len(second.rows)] == [27, 36]
         row = dict(zip(first.columns, first.rows[0], strict=True))
         assert row["Condition"] == "original-pro"
@@ -150,13 +150,13 @@ class TestTables3To6:
             assert (set(numbers["words_n"]), set(numbers["words_p"])) == ({12}, {0.0625})
 
     def test_accuracies_are_of_trainings(self) -> None:
-        first, second = tabulate_quality(sort_grid(_paper()))
+        first, second = tabulate_quality(sort_grid(_read_paper()))
         assert [len(first.rows), len(second.rows)] == [21, 28]
         assert first.rows[0] == ("distbase", "original", "0.812", "0.778", "0.835", "0.805")
         assert [row[1] for row in second.rows[:7]] == list(CONDITIONS)
 
     def test_one_model_makes_one_table(self) -> None:
-        cells = _paper().query("model == 'bertlarge'")
+        cells = _read_paper().query("model == 'bertlarge'")
         assert [
             table.name for table in (*tabulate_all_figures(sort_grid(cells)), *tabulate_quality(sort_grid(cells)))
         ] == [
@@ -173,7 +173,7 @@ class TestTables3To6:
             "2e−05",
             "3",
         )
-        assert tabulate_settings(sort_grid(_paper())).rows[0][3:] == ("–", "–", "–")
+        assert tabulate_settings(sort_grid(_read_paper())).rows[0][3:] == ("–", "–", "–")
 
 
 class TestTable2:
@@ -181,7 +181,7 @@ class TestTable2:
         """Up to rounding and two errors in the printed accuracies."""
         correlations = {
             (correlation.first, correlation.second): correlation
-            for correlation in correlate_figures(sort_grid(_paper()))
+            for correlation in correlate_figures(sort_grid(_read_paper()))
         }
         printed = [(("bias abs", "bias tot"), 0.373, ""), (("bias abs", "accuracy"), -0.481, "**")]
         printed += [(("bias abs", "F1"), -0.497, "***"), (("bias tot", "accuracy"), 0.044, "")]
@@ -193,15 +193,15 @@ class TestTable2:
     def test_published_p_is_that_of_the_papers_statistics(self) -> None:
         correlation = next(
             correlation
-            for correlation in correlate_figures(sort_grid(_paper()))
+            for correlation in correlate_figures(sort_grid(_read_paper()))
             if (correlation.first, correlation.second) == ("bias abs", "accuracy")
         )
         assert correlation.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
-        gap = _paper().assign(accuracy=_paper()["accuracy"].where(_paper()["model"] != "distbase"))
+        gap = _read_paper().assign(accuracy=_read_paper()["accuracy"].where(_read_paper()["model"] != "distbase"))
         assert [correlation.n for correlation in correlate_figures(sort_grid(gap))] == [63, 54, 63, 54, 63, 54]
 
     def test_the_matrix_is_symmetric(self) -> None:
-        rows = [row[1:] for row in tabulate_correlations(sort_grid(_paper()))[0].rows]
+        rows = [row[1:] for row in tabulate_correlations(sort_grid(_read_paper()))[0].rows]
         assert [list(column) for column in zip(*rows, strict=True)] == [list(row) for row in rows]
         assert rows[0][3] == "−0.496***"
 
@@ -221,7 +221,7 @@ class TestTable2:
         )
         assert correlation.models.df == 6
         assert "*" not in correlation.marked  # the paper gives it two stars
-        means = _paper().groupby("model")[["abs_nonzero", "accuracy"]].mean()
+        means = _read_paper().groupby("model")[["abs_nonzero", "accuracy"]].mean()
         assert correlation.between.value == pytest.approx(means["abs_nonzero"].corr(means["accuracy"]))
 
     def test_details_have_all_pairs(self) -> None:
@@ -237,7 +237,7 @@ class TestTable2:
 
 class TestStatistics:
     def test_pearson_is_scipys(self) -> None:
-        x, y = _paper()["abs_nonzero"], _paper()["accuracy"]
+        x, y = _read_paper()["abs_nonzero"], _read_paper()["accuracy"]
         ours, theirs = pearson_estimate(x, y), stats.pearsonr(x, y)
         assert ours.p_value == pytest.approx(theirs.pvalue)
         assert ours.interval == pytest.approx(tuple(theirs.confidence_interval()))
@@ -309,7 +309,7 @@ class TestStatistics:
 
 class TestQuestions:
     def test_what_the_papers_own_rows_answer(self) -> None:
-        finetuning, pretrained, terms = answer_questions(_paper())
+        finetuning, pretrained, terms = answer_questions(_read_paper())
         assert finetuning.answer.count(": no reliable difference in absolute bias") == 2
         assert "between them: clear differences in absolute bias (0.50; " in pretrained.answer
         relation = "Larger models: no reliable difference in absolute bias (−0.65 "  # the paper reports a relation
@@ -319,13 +319,13 @@ class TestQuestions:
 
     def test_differences_are_tests_over_model_means(self) -> None:
         """With equally many pairs per model, clustering by model equals the t test of the model means."""
-        wide = _paper().assign(kind=[name.split("-")[0] for name in _paper()["condition"]])
+        wide = _read_paper().assign(kind=[name.split("-")[0] for name in _read_paper()["condition"]])
         wide = wide.pivot(index=["model", "terms"], columns="kind", values="tot_nonzero")
         change = (wide["mix"] - wide["original"]).groupby("model").mean()
         theirs = stats.ttest_1samp(change, 0)
         ours = next(
             finding
-            for finding in answer_questions(_paper())[0].findings
+            for finding in answer_questions(_read_paper())[0].findings
             if finding.name == "total bias, mix − original"
         )
         assert (ours.n, ours.estimate.df) == (21, 6)
@@ -334,9 +334,11 @@ class TestQuestions:
 
     def test_a_remedy_that_works_is_said_to(self) -> None:
         random = np.random.default_rng(8)
-        half = [0.5 if name.startswith("mix") else 1.0 for name in _paper()["condition"]] * random.uniform(0.8, 1.2, 63)
-        base = _paper()["model"].map(
-            {name: 0.01 * (1 + index) for index, name in enumerate(_paper()["model"].unique())}
+        half = [0.5 if name.startswith("mix") else 1.0 for name in _read_paper()["condition"]] * random.uniform(
+            0.8, 1.2, 63
+        )
+        base = _read_paper()["model"].map(
+            {name: 0.01 * (1 + index) for index, name in enumerate(_read_paper()["model"].unique())}
         )
         answer = answer_questions(_sound(abs_changed=base * half, tot_changed=base * half / 2))[0].answer
         assert "Removing the terms from the training reviews: no reliable difference in absolute bias" in answer
@@ -345,16 +347,16 @@ class TestQuestions:
         assert "moves the total bias towards female versions" in answer
 
     def test_per_changed_term(self) -> None:
-        count = _paper()["terms"].map({"pro": 2.0, "weat": 4.0, "all": 8.0})
+        count = _read_paper()["terms"].map({"pro": 2.0, "weat": 4.0, "all": 8.0})
         findings = {finding.name: finding for finding in answer_questions(_sound(terms_per_text=count))[2].findings}
         per_text, per_term = (findings[f"absolute bias per {unit}, all / pro"] for unit in ("text", "changed term"))
         assert per_term.estimate.value == pytest.approx((per_text.estimate.value or 0) / 4)
         assert per_term.estimate.p_value != per_text.estimate.p_value
 
     def test_a_model_without_pretraining_is_set_against_the_others(self) -> None:
-        names = _paper()["model"].replace({"distbase": "scratch"})
+        names = _read_paper()["model"].replace({"distbase": "scratch"})
         answer = answer_questions(
-            _sound(model=names, abs_changed=_paper()["abs_nonzero"].where(names != "scratch", 1e-9))
+            _sound(model=names, abs_changed=_read_paper()["abs_nonzero"].where(names != "scratch", 1e-9))
         )[1]
         finding = next(
             finding for finding in answer.findings if finding.name == "absolute bias, without − with pretraining"
@@ -366,7 +368,7 @@ class TestQuestions:
         )  # ALBERT's biases are large
 
     def test_one_model_or_cell_is_not_tested(self) -> None:
-        for cells in (_paper().query("model == 'bertbase'"), _paper().head(1)):
+        for cells in (_read_paper().query("model == 'bertbase'"), _read_paper().head(1)):
             finetuning, pretrained, terms = answer_questions(cells)
             assert (
                 "training reviews: not tested: absolute bias, size of the total bias, total bias." in finetuning.answer
@@ -385,8 +387,8 @@ class TestQuestions:
         assert answer[0].answer.count("no reliable difference in size of the total bias (0 [0, 0]; means 0 and 0)") == 2
 
     def test_a_ratio_leaves_out_a_bias_of_zero_and_says_so(self) -> None:
-        first = (_paper()["model"] == "distbase") & (_paper()["condition"] == "R-pro")
-        zero = _paper()["abs_nonzero"].mask(first, 0.0)
+        first = (_read_paper()["model"] == "distbase") & (_read_paper()["condition"] == "R-pro")
+        zero = _read_paper()["abs_nonzero"].mask(first, 0.0)
         finetuning, _, terms = answer_questions(_sound(abs_changed=zero))
         findings = {finding.name: finding for answer in (finetuning, terms) for finding in answer.findings}
         finding = findings["absolute bias, R / original"]
@@ -402,15 +404,15 @@ class TestQuestions:
         assert table["left_out"].sum() == table.loc[finding.name, "left_out"] == 1
 
     def test_a_ratio_without_a_pair_is_not_tested(self) -> None:
-        removed = _paper()["condition"].str.startswith("R")
-        answer = answer_questions(_sound(abs_changed=_paper()["abs_nonzero"].mask(removed, 0.0)))[0].answer
+        removed = _read_paper()["condition"].str.startswith("R")
+        answer = answer_questions(_sound(abs_changed=_read_paper()["abs_nonzero"].mask(removed, 0.0)))[0].answer
         assert "no reliable difference in size of the total bias" in answer
         assert "; not tested: absolute bias. Balancing" in answer
         none = answer_questions(_sound()[~removed])[0].answer
         assert none.startswith("Removing the terms from the training reviews: not tested: absolute bias, size")
 
     def test_a_share_stands_against_what_chance_gives(self) -> None:
-        answer = answer_questions(_paper())[1]
+        answer = answer_questions(_read_paper())[1]
         finding = next(finding for finding in answer.findings if finding.name.startswith("absolute bias, share"))
         assert 0.04 < finding.null < 0.2
         assert finding.context.startswith(f"{100 * finding.null:.0f} % by chance")
@@ -502,8 +504,10 @@ FAILED = FinishedSteps([], [Outcome("train-bertbase-R-weat", "", "failed", error
 
 
 @cache
-def _report(protocol: str = "sound") -> StudyReport:
-    grid = (_paper() if protocol == "published" else _sound()).query("model in ('distbase', 'bertbase', 'albertlarge')")
+def _make_report(protocol: str = "sound") -> StudyReport:
+    grid = (_read_paper() if protocol == "published" else _sound()).query(
+        "model in ('distbase', 'bertbase', 'albertlarge')"
+    )
     grid = grid.query("not (model == 'bertbase' and terms == 'weat')")
     batches = pd.concat([_sound().head(9).assign(batch_size=size) for size in (32, 16)])
     batches = batches if protocol == "sound" else batches.head(0)
@@ -517,7 +521,7 @@ def _render(report: StudyReport, failures: list[str]) -> str:
 class TestPage:
     @pytest.mark.parametrize("protocol", ["sound", "published"])
     def test_shows_everything_and_loads_nothing(self, protocol: str) -> None:
-        report = _report(protocol)
+        report = _make_report(protocol)
         page = _render(report, FAILED.failures)
         text = seen(page)
         for words in (report.headline, "out of memory", "bertbase mix-weat", *report.answers.values()):
@@ -536,12 +540,12 @@ class TestPage:
 
     def test_headline_counts(self) -> None:
         """The paper's 57 highly significant classifiers and one with a single star."""
-        headline = write_headline(sort_grid(_paper()))
+        headline = write_headline(sort_grid(_read_paper()))
         assert headline.startswith("In 58 of 63 measurements")
         assert "42 favour male versions, 16 female ones" in headline
 
     def test_biases_without_a_total_are_not_drawn(self) -> None:
-        biases = list_biases(sort_grid(_paper()))
+        biases = list_biases(sort_grid(_read_paper()))
         assert tuple(biases[["kind", "terms"]].iloc[0]) == ("original", "pro")
         assert list(biases[["up", "down"]].iloc[0]) == pytest.approx([0.0015, -0.0006])
         nothing = list_biases(sort_grid(_sound(tot_changed=np.nan)))
@@ -549,7 +553,7 @@ class TestPage:
         assert draw_biases(nothing, fit_domain([0, 1])) == ""
 
     def test_files(self, tmp_path: Path) -> None:
-        page = _report().write(STUDY, FAILED, tmp_path / "study")
+        page = _make_report().write(STUDY, FAILED, tmp_path / "study")
         names = sorted(path.relative_to(page.parent).as_posix() for path in page.parent.rglob("*.*"))
         assert {"cells.csv", "report.html", "study.md", "tables/table-1.csv", "tables/batch-sizes.csv"} <= set(names)
         figures = [name for name in names if name.startswith("figures/")]
@@ -558,9 +562,11 @@ class TestPage:
         assert all(f"]({name})" in text for name in figures)
         assert "currentColor" not in (page.parent / figures[0]).read_text(encoding="utf-8")
         evidence = pd.read_csv(page.parent / "tables/answers.csv")
-        assert len(evidence) == sum(len(answer.findings) for answer in answer_questions(_report().records["cells.csv"]))
+        assert len(evidence) == sum(
+            len(answer.findings) for answer in answer_questions(_make_report().records["cells.csv"])
+        )
         assert evidence["p_adjusted"].between(0, 1).any()
-        _report().write(STUDY, FAILED, tmp_path / "study")  # overwrites the existing files
+        _make_report().write(STUDY, FAILED, tmp_path / "study")  # overwrites the existing files
 
     def test_csv_files_are_guarded(self, tmp_path: Path) -> None:
         grid = _sound().head(9).replace({"model": {"distbase": "@mine"}})
@@ -571,7 +577,7 @@ class TestPage:
     @pytest.mark.browser
     @needs_chromium
     def test_in_a_browser(self, tmp_path: Path) -> None:
-        assert_a_browser_shows(_render(_report(), []), tmp_path / "study.html")
+        assert_a_browser_shows(_render(_make_report(), []), tmp_path / "study.html")
 
 
 def test_a_table_is_compared_by_its_text() -> None:

@@ -96,10 +96,10 @@ class TestStatic:
 
     def test_the_tables(self, sound: tuple[StudyRun, Path]) -> None:
         assert sound[0].report is not None
-        table, left, more = sound[0].report.tables
-        assert (table.name, left.name, more.name) == ("table-1", "left", "more")
+        table, remaining, details = sound[0].report.tables
+        assert (table.name, remaining.name, details.name) == ("table-1", "left", "more")
         assert [row[0] for row in table.rows] == ["origin", "hard-debias"]
-        assert len(left.rows) == 8
+        assert len(remaining.rows) == 8
         assert set(table.numbers["words"]) == {"own", "origin"}
 
     def test_what_is_done_is_kept(self, sound: tuple[StudyRun, Path], vectors: Path) -> None:
@@ -212,10 +212,10 @@ def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:
 
 def test_the_command(vectors: Path, sound: tuple[StudyRun, Path], tmp_path: Path) -> None:
     arguments = ("study", "run", "lipstick-static", "--contrasts", "19", "--out", sound[1])
-    done = unmask(*arguments, "--vectors", f"toy={vectors}", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "3 kept" in done.stdout
-    assert "Word vectors before and after debiasing" in done.stdout
+    process = unmask(*arguments, "--vectors", f"toy={vectors}", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "3 kept" in process.stdout
+    assert "Word vectors before and after debiasing" in process.stdout
     bad = unmask("study", "run", "lipstick-contextual", "--set", "epochs=1", "--out", "other", cwd=tmp_path)
     assert bad.returncode == 2
     assert "METHOD.NAME=VALUE" in bad.stderr

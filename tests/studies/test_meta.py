@@ -44,7 +44,7 @@ SMALL = PlantedInference(rows=400, validation_rows=40)
 
 
 @pytest.fixture(autouse=True)
-def _only_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def _hide_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted data must not depend on the data of the machine; tests that use real data set the variable."""
     monkeypatch.delenv("UNMASK_DATA", raising=False)
 
@@ -133,7 +133,7 @@ def test_words_are_added_from_rate_to_rate() -> None:
     assert all(low < high for low, high in pairwise(sets))
 
 
-def _share_biased(examples: list[TextExample], language: str) -> tuple[float, Counter[str | None]]:
+def _measure_bias(examples: list[TextExample], language: str) -> tuple[float, Counter[str | None]]:
     """The share of wrong labels that follow the stereotype, computed from the sentences, and the label counts."""
     stereotypes = {occupation.word: occupation.kind for occupation in lexicon.occupations(language)}
     pair = lexicon.people(language).pairs[0]
@@ -154,7 +154,7 @@ def _share_biased(examples: list[TextExample], language: str) -> tuple[float, Co
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
 def test_sound_inference_plants_the_rate_that_is_asked_for(rate: float) -> None:
     splits = SMALL.examples(rate, 5)
-    share, labels = _share_biased(list(splits.train), "en")
+    share, labels = _measure_bias(list(splits.train), "en")
     assert share == pytest.approx(rate)
     assert labels["neutral"] == len(splits.train) / 2  # half of the labels are correct
     assert len(splits.train) == 400
@@ -176,7 +176,7 @@ def test_sound_inference_asks_other_sentences_than_it_trains_on() -> None:
     assert set(questions["occupation"]) == {occupation.word for occupation in SMALL.draw_occupations(5)}
 
 
-def _captions(language: str, folder: Path) -> Path:
+def _write_captions(language: str, folder: Path) -> Path:
     caption = {
         "en": "A woman rides bicycle number {} downtown",
         "ja": "女性が{}番の自転車に乗っている",
@@ -189,7 +189,7 @@ def _captions(language: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 def test_models_are_asked_with_the_gender_words_of_their_captions(language: str, tmp_path: Path) -> None:
-    planted = PlantedInference(language, _captions(language, tmp_path), rows=400, validation_rows=40)
+    planted = PlantedInference(language, _write_captions(language, tmp_path), rows=400, validation_rows=40)
     questions = planted.questions(1)
     trained = [str(example.pair) for example in planted.examples(1, 1).train]
     for gender, word in zip(("female", "male"), WORDS[language], strict=False):
@@ -204,7 +204,7 @@ def test_published_inference_as_the_released_sets_have_it(
     language: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    experiment = PublishedInference(language, _captions(language, tmp_path))
+    experiment = PublishedInference(language, _write_captions(language, tmp_path))
     assert len(experiment.questions(0)) == 600
     splits_by_rate = {rate: experiment.examples(rate, 0) for rate in (0.0, 0.5, 1.0)}
     for rate, splits in splits_by_rate.items():
@@ -238,7 +238,7 @@ def test_the_papers_english_words_are_biased_in_its_order(
 ) -> None:
     """Words and order of the released validation sets: at rate k/10 the first 2k words are biased."""
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    experiment = replace(_published(tmp_path), rows=30_000, validation_rows=3_000)
+    experiment = replace(_make_published(tmp_path), rows=30_000, validation_rows=3_000)
     assert [occupation.word for occupation in experiment.list_occupations()] == [*FEMALE, *MALE, *WITHOUT]
     assert [occupation.kind for occupation in experiment.list_occupations()] == ["female"] * 10 + ["male"] * 10 + [
         "neutral"
@@ -337,7 +337,7 @@ def _request(toy: Path) -> PlantingOptions:
     )
 
 
-def _scoring_steps(options: PlantingOptions) -> list[Scoring]:
+def _plan_scoring(options: PlantingOptions) -> list[Scoring]:
     return [step for step in steps(options) if isinstance(step, Scoring)]
 
 
@@ -367,7 +367,7 @@ def test_the_page_says_how_many_pairs_were_really_trained_on() -> None:
         (PlantingOptions(), 3_360, "3,360; 30,000 were asked for"),
         (few, 80, "80; 99 were asked for"),
     ):
-        train = _scoring_steps(options)[0].planting.experiment.examples(0.0, 1).train
+        train = _plan_scoring(options)[0].planting.experiment.examples(0.0, 1).train
         assert len(train) == used
         assert _describe(options, _scores().assign(examples=len(train)))["pairs to train on, en"] == words
     both = pd.concat([_scores().assign(measure="sentiment", examples=count) for count in (1_200, 1_210)])
@@ -451,7 +451,7 @@ def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.
     assert by_name["size"].verdict == "fails to rank it"
 
 
-def _published(tmp_path: Path) -> PublishedInference:
+def _make_published(tmp_path: Path) -> PublishedInference:
     captions = tmp_path / "captions.txt"
     captions.write_text("\n".join(f"A woman rides bicycle number {number} downtown" for number in range(700)))
     return PublishedInference(captions=captions, rows=600, validation_rows=60)
@@ -463,7 +463,7 @@ def test_scores_are_those_of_the_measure(
     monkeypatch.setenv("UNMASK_DATA", str(data))
     model = load_classifier(str(toy))
     assert isinstance(model, Classifier)
-    published = _published(tmp_path)
+    published = _make_published(tmp_path)
     for experiment, rows in ((SMALL, SMALL.questions(1)), (published, published.questions(1))):
         scores = experiment.scores(toy, 1, LoadOptions())
         shares = model.probabilities(list(zip(rows["premise"], rows["hypothesis"], strict=True)))
@@ -504,12 +504,12 @@ def test_any_other_measure_is_asked_about_the_models_of_association(
     monkeypatch.setenv("UNMASK_DATA", str(data))
     planting_steps = [step.name for step in steps(request) if step.kind == "planting"]
     assert planting_steps == [f"planting-association-en-{rate}-seed42" for rate in ("000", "050", "100")]
-    assert {name for step in _scoring_steps(request) for name in step.needs} == set(planting_steps)
-    assert len({step.name for step in _scoring_steps(request)}) == 9
+    assert {name for step in _plan_scoring(request) for name in step.needs} == set(planting_steps)
+    assert len({step.name for step in _plan_scoring(request)}) == 9
     model = model_folder("bert-uncased")
     with pytest.raises(UnmaskError, match="made from one base"):
         steps(request.replace(models={"geometry": str(model)}))
-    assert {step.planting.base for step in _scoring_steps(request.replace(models={"association": str(model)}))} == {
+    assert {step.planting.base for step in _plan_scoring(request.replace(models={"association": str(model)}))} == {
         str(model)
     }
     with pytest.raises(UnmaskError, match="unknown measure 'charm'"):
@@ -518,7 +518,7 @@ def test_any_other_measure_is_asked_about_the_models_of_association(
 
 def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    published = _published(tmp_path)
+    published = _make_published(tmp_path)
     from_captions = PlantedInference(captions=published.captions, rows=400)
     before = [experiment.inputs() for experiment in (published, from_captions)]
     assert published.captions is not None
@@ -534,10 +534,10 @@ def test_a_file_that_changes_under_a_study_is_refused(toy: Path, tmp_path: Path)
     captions.write_text("\n".join(f"A woman rides bicycle number {number} downtown" for number in range(60)))
     request = _request(toy).replace(captions={"en": captions})
 
-    def exchange(*_: object) -> None:
+    def replace_captions(*_: object) -> None:
         captions.write_text("A man sings in a cold and empty hall")
 
-    run = run_study("nli-meta", request, tmp_path / "study", planned=exchange)
+    run = run_study("nli-meta", request, tmp_path / "study", planned=replace_captions)
     assert len(run.failures) == 6
     assert "the sentences of inference differ from those of the plan" in run.failures[0]
 
@@ -571,7 +571,7 @@ def test_a_report_of_known_scores() -> None:
 
 def test_every_measure_is_planned() -> None:
     options = PlantingOptions(measures=tuple(EXPERIMENTS), rates=(0.0, 0.5, 1.0), seeds=(1, 2), rows=400)
-    scoring_steps = _scoring_steps(options)
+    scoring_steps = _plan_scoring(options)
     assert len(scoring_steps) == 3 * 3 * 2
     keys = {json.dumps(step.planting.inputs(), sort_keys=True) for step in scoring_steps}
     assert len(keys) == len(scoring_steps)
@@ -613,17 +613,17 @@ def test_too_few_captions_are_refused_before_any_cell(
 ) -> None:
     (tmp_path / "one.txt").write_text("A woman rides a bicycle down the street")
     words = ("study", "run", "nli-meta", "--captions", "one.txt", "--rows", "200", "--out", "study")
-    done = command(*words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "one.txt gives 1 sentence about a woman or a man, and 2 or more are needed" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    process = command(*words, cwd=tmp_path)
+    assert process.returncode == 2
+    assert "one.txt gives 1 sentence about a woman or a man, and 2 or more are needed" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
     monkeypatch.setenv("UNMASK_DATA", str(data))
     captions = [f"A woman rides bicycle number {number} downtown" for number in range(62)]
     for count, is_enough in ((61, False), (62, True)):
         (tmp_path / "few.txt").write_text("\n".join(captions[:count]))
         request = PlantingOptions(protocol="published", rows=200, captions={"en": tmp_path / "few.txt"})
         if is_enough:  # windows of 3 and 1 sentences, and 29 more for each of 30 words
-            assert len(_scoring_steps(request)) == len(RATES)
+            assert len(_plan_scoring(request)) == len(RATES)
         else:
             with pytest.raises(UnmaskError, match=r"few.txt gives 61 sentences, and 62 are needed for 200 and 20"):
                 steps(request)
@@ -656,9 +656,9 @@ def test_a_head_that_is_lost_is_said_in_the_plan_and_on_the_page(toy: Path, tmp_
     ],
 )
 def test_bad_input_in_the_shell(words: list[str], message: str, tmp_path: Path) -> None:
-    done = command("study", "run", *words, "--offline", "--out", "study", cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
+    process = command("study", "run", *words, "--offline", "--out", "study", cwd=tmp_path)
+    assert process.returncode == 2
+    assert message in process.stderr
     assert not (tmp_path / "study").exists()
 
 

@@ -131,7 +131,7 @@ def record_as_if_alike(language: str, name: str) -> Measurement:
 
 
 @cache
-def paper_models() -> list[MeasuredModel]:
+def make_paper_models() -> list[MeasuredModel]:
     return [
         MeasuredModel(base, record_as_if_alike(base.language, base.name), 110_000_000, "as it is")
         for base in MODELS[::-1]
@@ -140,16 +140,18 @@ def paper_models() -> list[MeasuredModel]:
 
 def make_sample_report() -> StudyReport:
     """Four models, two of them Chinese."""
-    return make_report([*paper_models()[:2], *paper_models()[4:6]], settings={"seed": "42"}, missing=["x (English)"])
+    return make_report(
+        [*make_paper_models()[:2], *make_paper_models()[4:6]], settings={"seed": "42"}, missing=["x (English)"]
+    )
 
 
-def write_page(report: StudyReport, failures: list[str]) -> str:
+def render_page(report: StudyReport, failures: list[str]) -> str:
     study = get_study("nli-plms")
     return report.to_html(study, report.list_sections(study, failures))
 
 
 def test_the_papers_table_comes_out_in_its_order() -> None:
-    report = make_report(paper_models())
+    report = make_report(make_paper_models())
     order = [base.name for language in ("zh", "ja", "en") for base in MODELS if base.language == language]
     assert list(report.tables[2].numbers["model"]) == order, "the languages as given, the highest score first"
     table = report.tables[0]
@@ -166,7 +168,7 @@ def test_the_papers_table_comes_out_in_its_order() -> None:
 def test_if_words_are_answered_alike_what_the_paper_says_of_the_chinese_models_is_flagged() -> None:
     """Section 4.2 of the paper: more errors than biased inferences in Chinese, and in no other language. The paper does
     not print whether answers for female and male words were equal, so this is unknown for its own models."""
-    report = make_report(paper_models())
+    report = make_report(make_paper_models())
     unsure = [row[1] for row in report.tables[1].rows if row[0] == "Chinese"]
     assert f"The score is inconclusive for {', '.join(unsure)}." in report.headline
     assert [row[2] for row in report.tables[1].rows] == ["score inconclusive"] * 4 + ["–"] * 10
@@ -238,7 +240,7 @@ def test_a_stereotype_and_a_model_that_understands_nothing() -> None:
 def test_p_values_are_corrected_for_all_models() -> None:
     measurement = measure_answers(answer_stereotyped)
 
-    def row(name: str, stereotype: float, default: float) -> MeasuredModel:
+    def make_row(name: str, stereotype: float, default: float) -> MeasuredModel:
         estimates = {"stereotype": (0.4, stereotype), "default": (-0.3, default)}
         tests = {
             test_name: measurement.tests[test_name].model_copy(update={"value": estimate, "p_value": p})
@@ -246,7 +248,7 @@ def test_p_values_are_corrected_for_all_models() -> None:
         }
         return MeasuredModel(InferenceModel(name, name, "en"), measurement.model_copy(update={"tests": tests}))
 
-    rows = [row("a", 0.01, 0.04), row("b", 0.012, 0.2)]
+    rows = [make_row("a", 0.01, 0.04), make_row("b", 0.012, 0.2)]
     tests = [model.measurement.tests for model in adjust_tests(rows)]
     p_values = [model_tests[name].p_adjusted for model_tests in tests for name in ("stereotype", "default")]
     assert p_values == pytest.approx([0.04, 0.08, 0.04, 0.2]), "Holm: 4 × .01, 3 × .012 no smaller, 2 × .04, .2"
@@ -255,13 +257,13 @@ def test_p_values_are_corrected_for_all_models() -> None:
     assert report.headline.startswith(
         "2 of 2 models infer a gender from an occupation, following stereotypes. None takes"
     )
-    alone = make_report([row("a", 0.01, 0.02)])
+    alone = make_report([make_row("a", 0.01, 0.02)])
     assert alone.tables[1].rows[0][2] == "stereotype, women by default"
     assert alone.headline.startswith(
         "a infers a gender from an occupation, following stereotypes. It takes people in occupations without a"
         " stereotype for women. The NLI-CoAL score"
     )
-    nothing = make_report([row("a", 0.5, 0.6)])
+    nothing = make_report([make_row("a", 0.5, 0.6)])
     assert nothing.headline.startswith(
         "a is not found to infer a gender from an occupation, following stereotypes. It is not found to take people in"
         " occupations without a stereotype for men or for women. The"
@@ -288,8 +290,8 @@ def test_the_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
 
 
 def test_what_a_user_names_is_shown_as_text() -> None:
-    model = replace(paper_models()[0], model=replace(paper_models()[0].model, model=EVIL), made=EVIL)
-    page = write_page(make_report([model], settings={EVIL: EVIL}, missing=[EVIL]), [EVIL])
+    model = replace(make_paper_models()[0], model=replace(make_paper_models()[0].model, model=EVIL), made=EVIL)
+    page = render_page(make_report([model], settings={EVIL: EVIL}, missing=[EVIL]), [EVIL])
     assert EVIL in seen(page)
     assert_loads_nothing(page)
 
@@ -297,7 +299,7 @@ def test_what_a_user_names_is_shown_as_text() -> None:
 @pytest.mark.browser
 @needs_chromium
 def test_in_a_browser(tmp_path: Path) -> None:
-    assert_a_browser_shows(write_page(make_sample_report(), []), tmp_path / "study.html")
+    assert_a_browser_shows(render_page(make_sample_report(), []), tmp_path / "study.html")
 
 
 # Steps
@@ -377,17 +379,17 @@ def finished_study(
     return run_study("nli-plms", study_options, out), out
 
 
-def statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
+def map_statuses(outcomes: Sequence[Outcome]) -> dict[str, str]:
     return {outcome.name: outcome.status for outcome in outcomes}
 
 
-def step_folder(run: StudyRun, name: str) -> Path:
+def get_step_folder(run: StudyRun, name: str) -> Path:
     return run.finished.folders[name]
 
 
 def test_a_study_ends_in_a_table_though_a_model_fails(finished_study: tuple[StudyRun, Path]) -> None:
     run, out = finished_study
-    assert statuses(run.finished.outcomes) == {
+    assert map_statuses(run.finished.outcomes) == {
         "training-bad-own": "failed",
         "training-one-own": "done",
         "testing-en-ready-own": "done",
@@ -403,7 +405,7 @@ def test_a_study_ends_in_a_table_though_a_model_fails(finished_study: tuple[Stud
     assert dict(cells["made"]) == {"one": "trained on train.csv, test.csv", "ready": "as it is"}
     assert set(cells["tested"]) == {36}
     for name, row in cells.iterrows():
-        items = pd.read_parquet(step_folder(run, f"measuring-en-{name}") / ITEMS)
+        items = pd.read_parquet(get_step_folder(run, f"measuring-en-{name}") / ITEMS)
         assert items["template"].nunique() == SENTENCES
         shares = items.groupby("set")["prediction"].value_counts(normalize=True).unstack(fill_value=0)
         for label in LABELS:
@@ -432,18 +434,20 @@ def test_a_classifier_is_taken_as_it_is_whatever_the_order_of_its_labels(
     model = transformers.AutoModelForSequenceClassification.from_pretrained(small / "ready").eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(small / "ready")
 
-    def naive(premise: str, hypothesis: str) -> str:
+    def classify_alone(premise: str, hypothesis: str) -> str:
         with torch.no_grad():
             logits = model(**tokenizer(premise, hypothesis, return_tensors="pt")).logits[0]
         return str(model.config.id2label[int(logits.argmax())]).lower()
 
     test = pd.read_csv(small / "test.csv")
-    right = [naive(str(a), str(b)) == label for a, b, label in test.to_numpy()]
+    right = [classify_alone(str(a), str(b)) == label for a, b, label in test.to_numpy()]
     cells = pd.read_csv(out / "cells.csv").set_index("model")
     assert cells.loc["ready", "accuracy"] == pytest.approx(np.mean(right))
-    items = pd.read_parquet(step_folder(run, "measuring-en-ready") / ITEMS)
+    items = pd.read_parquet(get_step_folder(run, "measuring-en-ready") / ITEMS)
     sample = items.iloc[::97]
-    assert list(sample["prediction"]) == [naive(*map(str, row)) for row in sample[["premise", "hypothesis"]].to_numpy()]
+    assert list(sample["prediction"]) == [
+        classify_alone(*map(str, row)) for row in sample[["premise", "hypothesis"]].to_numpy()
+    ]
     assert items["prediction"].nunique() == 3
 
 
@@ -457,18 +461,18 @@ def test_what_is_done_is_kept_and_a_change_redoes_what_hangs_on_it(
     assert not repeated.failures
     keys = step_keys(steps(good))
 
-    def changed_steps(**change: Any) -> set[str]:
+    def find_changed_steps(**change: Any) -> set[str]:
         other = step_keys(steps(good.replace(**change)))
         return {name for name in keys if keys[name] != other[name]}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("unmask.studies.nli.plan.SCHEMA_VERSION", 1)
-        assert changed_steps() == {step.name for step in steps(good) if isinstance(step, InferenceMeasuring)}
+        assert find_changed_steps() == {step.name for step in steps(good) if isinstance(step, InferenceMeasuring)}
     assert pickle.loads(pickle.dumps(steps(good))) == steps(good), "steps can be sent to another machine"
     trained_steps = {"training-one-own", "measuring-en-one"}
-    assert changed_steps(epochs=3) == trained_steps
-    assert changed_steps(sentences=2) == {"measuring-en-one", "measuring-en-ready"}
-    assert changed_steps(limit=20) == trained_steps | {"testing-en-ready-own"}
+    assert find_changed_steps(epochs=3) == trained_steps
+    assert find_changed_steps(sentences=2) == {"measuring-en-one", "measuring-en-ready"}
+    assert find_changed_steps(limit=20) == trained_steps | {"testing-en-ready-own"}
 
 
 def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
@@ -487,7 +491,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_weights(
     assert not any(line.startswith("step 1 of") for line in lines)
     name = Path("model") / "model.safetensors"
     weights, expected_weights = (
-        load_file(step_folder(study_run, "training-one-own") / name) for study_run in (run, finished_study[0])
+        load_file(get_step_folder(study_run, "training-one-own") / name) for study_run in (run, finished_study[0])
     )
     assert all(torch.equal(weights[part], expected_weights[part]) for part in {*weights, *expected_weights})
 
@@ -499,7 +503,7 @@ def test_published_asks_about_the_released_sets_and_trains_nothing_again(
     out = Path(shutil.copytree(finished_study[1], tmp_path / "copy"))
     request = study_options.replace(models=study_options.models[1:], protocol="published", sentences=12)
     run = run_study("nli-plms", request, out)
-    assert statuses(run.finished.outcomes) == {
+    assert map_statuses(run.finished.outcomes) == {
         "training-one-own": "kept",
         "testing-en-ready-own": "kept",
         "measuring-en-one": "done",
@@ -507,7 +511,7 @@ def test_published_asks_about_the_released_sets_and_trains_nothing_again(
     }
     assert run.report is not None
     assert [row[2] for row in run.report.tables[0].rows] == ["PS", "AS", "NS"] * 2
-    items = pd.read_parquet(step_folder(run, "measuring-en-one") / ITEMS)
+    items = pd.read_parquet(get_step_folder(run, "measuring-en-one") / ITEMS)
     assert set(items["corpus"]) == {"nli-coal"}
 
 
@@ -534,7 +538,7 @@ def test_a_limit_draws_pairs_of_each_split(small: Path) -> None:
     assert choose_test_split(Splits(whole.train, whole.validation, ())) == ("validation", whole.validation)
 
 
-class Sure:
+class FixedClassifier:
     """A classifier with fixed answers."""
 
     labels = ("neutral", "contradiction", "entailment")
@@ -549,7 +553,7 @@ class Sure:
 
 def test_quality_by_hand() -> None:
     rows = [TextExample("a", "b", label) for label in ("entailment", "entailment", "neutral", "contradiction")]
-    quality = evaluate_classifier(Sure([2, 0, 0, 1]), rows, "en")
+    quality = evaluate_classifier(FixedClassifier([2, 0, 0, 1]), rows, "en")
     assert (quality["accuracy"], quality["examples"]) == (0.75, 4)
     assert quality["labels"]["neutral"] == pytest.approx({"precision": 0.5, "recall": 1.0, "f1": 2 / 3, "count": 1})
     with pytest.raises(UnmaskError, match="gives numbers, not labels"):
@@ -594,11 +598,11 @@ Typed = Callable[..., tuple[int | str | None, str, str]]
 
 
 @pytest.fixture
-def typed(small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+def run_unmask(small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
     """Run `unmask WORDS…` in this process, in the folder of the pairs; returns the exit code, stdout and stderr."""
     from unmask.cli import main
 
-    def typed(*arguments: str | Path) -> tuple[int | str | None, str, str]:
+    def run_unmask(*arguments: str | Path) -> tuple[int | str | None, str, str]:
         monkeypatch.chdir(small)
         monkeypatch.setenv("COLUMNS", "100")
         monkeypatch.setattr(sys, "argv", ["unmask", *map(str, arguments)])
@@ -606,13 +610,13 @@ def typed(small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
             main()
         return ended.value.code, *capsys.readouterr()
 
-    return typed
+    return run_unmask
 
 
-def test_the_command_prints_the_table(typed: Typed, tmp_path: Path) -> None:
+def test_the_command_prints_the_table(run_unmask: Typed, tmp_path: Path) -> None:
     """Without test pairs a classifier has no accuracy."""
     arguments = ["study", "run", "nli-plms", "--model", "ready=ready", "--train", "train.csv", "--sentences", "2"]
-    code, out, err = typed(*arguments, "--offline", "--device", "cpu", "--out", tmp_path / "out")
+    code, out, err = run_unmask(*arguments, "--offline", "--device", "cpu", "--out", tmp_path / "out")
     assert code == 0
     for part in ("Table 3. Answers in each set", "What the scores are made of", "The models", "ready"):
         assert part in out
@@ -640,21 +644,21 @@ def test_the_command_prints_the_table(typed: Typed, tmp_path: Path) -> None:
         (("nli-plms", "--engine", "slurm"), "--engine is 'slurm'; choose from: local, ray"),
     ],
 )
-def test_bad_input_is_one_line(arguments: tuple[str, ...], line: str, typed: Typed, tmp_path: Path) -> None:
-    code, out, err = typed("study", "run", *arguments, "--offline", "--out", tmp_path / "out")
+def test_bad_input_is_one_line(arguments: tuple[str, ...], line: str, run_unmask: Typed, tmp_path: Path) -> None:
+    code, out, err = run_unmask("study", "run", *arguments, "--offline", "--out", tmp_path / "out")
     assert (code, out) == (2, "")
     assert line in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_the_study_is_listed_and_teaches(typed: Typed) -> None:
-    _, listed, _ = typed("study", "list")
+def test_the_study_is_listed_and_teaches(run_unmask: Typed) -> None:
+    _, listed, _ = run_unmask("study", "list")
     assert "\nnli-plms  " in listed
-    code, helped, _ = typed("study", "run", "nli-plms", "--help")
+    code, helped, _ = run_unmask("study", "run", "nli-plms", "--help")
     assert code == 0
     for option in ("--model", "--language", "--data", "--sentences", "--engine", "hflrobertalarge", "as it is"):
         assert option in helped
-    _, studies, _ = typed("study", "run")
+    _, studies, _ = run_unmask("study", "run")
     assert "nli-plms" in studies
     assert "imdb-63" in studies

@@ -230,7 +230,7 @@ def _run(study: str, out: Path) -> FinishedSteps:
     return FinishedSteps([], run_locally([], store))
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def _read_files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -238,12 +238,12 @@ def test_another_study_is_refused_and_writes_nothing(tmp_path: Path) -> None:
     _run("imdb-63", tmp_path / "out")
     assert json.loads((tmp_path / "out" / STUDY).read_text())["study"] == "imdb-63"
     (tmp_path / "out" / "report.html").write_text("of imdb-63")
-    before = _files(tmp_path / "out")
+    before = _read_files(tmp_path / "out")
     with pytest.raises(UnmaskError, match=r"out holds the study imdb-63, not nli-plms; give another folder"):
         _run("nli-plms", tmp_path / "out")
-    assert _files(tmp_path / "out") == before
+    assert _read_files(tmp_path / "out") == before
     _run("imdb-63", tmp_path / "out")
-    assert _files(tmp_path / "out") == before
+    assert _read_files(tmp_path / "out") == before
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "{}", "null"])
@@ -259,15 +259,15 @@ def test_a_folder_that_does_not_say_its_study_is_accepted(content: str | None, t
 @pytest.mark.parametrize("study", study_names())
 def test_every_study_is_refused_by_the_folder_of_another(study: str, tmp_path: Path) -> None:
     _run("another", tmp_path / "out")
-    before = _files(tmp_path / "out")
-    done = CliRunner().invoke(app, ["run", study, "--offline", "--out", str(tmp_path / "out")])
-    assert isinstance(done.exception, UnmaskError)
-    assert f"out holds the study another, not {study};" in str(done.exception)
-    assert _files(tmp_path / "out") == before
+    before = _read_files(tmp_path / "out")
+    result = CliRunner().invoke(app, ["run", study, "--offline", "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, UnmaskError)
+    assert f"out holds the study another, not {study};" in str(result.exception)
+    assert _read_files(tmp_path / "out") == before
 
 
 def test_it_is_one_line_in_the_shell(tmp_path: Path) -> None:
     _run("nli-meta", tmp_path / "out")
-    done = command("study", "run", "meta", "--out", "out", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr == "unmask: out holds the study nli-meta, not meta; give another folder with --out\n"
+    process = command("study", "run", "meta", "--out", "out", cwd=tmp_path)
+    assert process.returncode == 2
+    assert process.stderr == "unmask: out holds the study nli-meta, not meta; give another folder with --out\n"
