@@ -64,19 +64,19 @@ def _request(task: str, model: Path, files: dict[str, Path], out: Path, **change
     return FinetuneOptions(**{**options, **changes})
 
 
-def _weights(folder: Path) -> dict[str, torch.Tensor]:
+def _load_weights(folder: Path) -> dict[str, torch.Tensor]:
     (file,) = folder.glob("*.safetensors")
     weights: dict[str, torch.Tensor] = load_file(file)
     return weights
 
 
-def _distance(first_folder: Path, second_folder: Path) -> float:
-    first, second = _weights(first_folder), _weights(second_folder)
+def _measure_distance(first_folder: Path, second_folder: Path) -> float:
+    first, second = _load_weights(first_folder), _load_weights(second_folder)
     assert first.keys() == second.keys()
     return max(float((first[name] - second[name]).abs().max()) for name in first)
 
 
-def _without_time(record: dict[str, Any] | None) -> dict[str, Any]:
+def _drop_time(record: dict[str, Any] | None) -> dict[str, Any]:
     assert record is not None
     return {name: value for name, value in record.items() if name != "seconds"}
 
@@ -201,7 +201,7 @@ def test_a_head_for_the_same_labels_is_kept_and_one_for_others_is_not(
     first = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["good", "bad"])
     assert first.labels == ("bad", "good")  # the order of the existing head
     assert first.trained_whole == ("classifier",)
-    head_weights = _weights(tmp_path / "first")["classifier.weight"]
+    head_weights = _load_weights(tmp_path / "first")["classifier.weight"]
     assert torch.equal(first.model.classifier.weight.detach(), head_weights)
     other = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["apple", "pear"])
     assert not torch.equal(other.model.classifier.weight.detach(), head_weights)
@@ -269,8 +269,8 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
         with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command resumes"):
             finetune_model(parts, watch=_StopAt(step))
         assert not parts.out.exists()
-    assert _without_time(finetune_model(parts)) == _without_time(expected)
-    assert _distance(whole.out, parts.out) == 0
+    assert _drop_time(finetune_model(parts)) == _drop_time(expected)
+    assert _measure_distance(whole.out, parts.out) == 0
 
 
 def test_a_run_that_was_cut_off_goes_on_from_its_last_checkpoint(
@@ -289,7 +289,7 @@ def test_a_run_that_was_cut_off_goes_on_from_its_last_checkpoint(
     seen: list[int] = []
     finetune_model(parts, watch=lambda news: seen.append(news.step))
     assert seen[0] == 5  # step 4 was the last checkpoint
-    assert _distance(whole.out, parts.out) == 0
+    assert _measure_distance(whole.out, parts.out) == 0
 
 
 def test_another_run_is_not_taken_for_the_unfinished_one(
@@ -316,7 +316,7 @@ def test_a_broken_checkpoint_is_one_line(model_folder: Folder, files: dict[str, 
         finetune_model(request)
 
 
-def _without_dropout(folder: Path) -> Path:
+def _save_without_dropout(folder: Path) -> Path:
     families.save("bert-uncased", folder)
     config = json.loads((folder / "config.json").read_text())
     config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -329,7 +329,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
     """One step of gradient descent, at once and in micro-batches with different numbers of labels."""
     from accelerate import Accelerator
 
-    folder = _without_dropout(tmp_path / "model")
+    folder = _save_without_dropout(tmp_path / "model")
     after = []
     for accumulate in (1, 3, 50):
         torch.manual_seed(0)
@@ -366,7 +366,7 @@ class _Short(MaskedLanguageModelling):
 def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str, Path], tmp_path: Path) -> None:
     from accelerate import Accelerator
 
-    folder = _without_dropout(tmp_path / "model")
+    folder = _save_without_dropout(tmp_path / "model")
     accelerator = Accelerator(cpu=True)
     after: list[tuple[Any, ...]] = []
     sizes: list[int] = []
@@ -391,21 +391,23 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
 class _Broken(MaskedLanguageModelling):
     """A loss that is infinite, or a finite loss whose gradient is not finite."""
 
-    by: str
+    broken_part: str
 
     def run(self, model: Any, batch: Any) -> torch.Tensor:
         sums = super().run(model, batch)
         zero = 0 * next(model.parameters()).sum()
-        return sums * float("inf") if self.by == "loss" else sums + torch.sqrt(zero)
+        return sums * float("inf") if self.broken_part == "loss" else sums + torch.sqrt(zero)
 
 
-@pytest.mark.parametrize("by", ["loss", "gradient"])
-def test_a_step_that_went_wrong_leaves_the_weights_alone(by: str, files: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("broken_part", ["loss", "gradient"])
+def test_a_step_that_went_wrong_leaves_the_weights_alone(
+    broken_part: str, files: dict[str, Path], tmp_path: Path
+) -> None:
     from accelerate import Accelerator
 
-    base = load_trainable(str(_without_dropout(tmp_path / "model")), LoadOptions())
+    base = load_trainable(str(_save_without_dropout(tmp_path / "model")), LoadOptions())
     job = _Broken(base.tokenizer, 64, seed=1)
-    job.by = by
+    job.broken_part = broken_part
     accelerator = Accelerator(cpu=True)
     model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -432,11 +434,11 @@ def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(
     calls: list[int] = []
     real = Stepper._compute_gradients
 
-    def broken(*arguments: Any) -> float:
+    def fail_at_step_5(*arguments: Any) -> float:
         calls.append(1)
         return float("nan") if len(calls) == 6 else real(*arguments)
 
-    monkeypatch.setattr(Stepper, "_compute_gradients", broken)
+    monkeypatch.setattr(Stepper, "_compute_gradients", fail_at_step_5)
     request = _request("mlm", model_folder("bert-uncased"), files, tmp_path / "out", epochs=2, save_every=2)
     with pytest.raises(
         UnmaskError, match=r"nan at step 5; the last good checkpoint, of step 4, is in .*out\.unfinished"
@@ -505,26 +507,26 @@ def test_bad_requests_are_refused(
 
 def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: Path) -> None:
     """Rows are distributed, gradients are averaged, and one process writes."""
-    model = _without_dropout(tmp_path / "model")
+    model = _save_without_dropout(tmp_path / "model")
     common = ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu"]
     common += ["--epochs", "2", "--learning-rate", "1e-4", "--batch-size", "7"]
     launch = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]  # accelerate launch
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     for start, out in ((["unmask"], "one"), (launch, "two")):
         words = [sys.executable, "-m", *start, *common, "--out", str(tmp_path / out)]
-        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.count("Model:") == 1
+        process = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+        assert process.returncode == 0, process.stderr
+        assert process.stdout.count("Model:") == 1
     single, parallel = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two"))
     assert parallel["device"] == "2 × cpu"
     assert parallel["metrics"]["validation"]["masked_pieces"] == single["metrics"]["validation"]["masked_pieces"]
     assert parallel["metrics"]["validation"]["loss"] == pytest.approx(single["metrics"]["validation"]["loss"], abs=1e-4)
-    assert _distance(tmp_path / "one", tmp_path / "two") < 1e-4
+    assert _measure_distance(tmp_path / "one", tmp_path / "two") < 1e-4
 
 
 def test_two_processes_stop_together_and_go_on(files: dict[str, Path], tmp_path: Path) -> None:
     """One process is interrupted; both stop at the same step."""
-    model = _without_dropout(tmp_path / "model")
+    model = _save_without_dropout(tmp_path / "model")
     words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]
     words += ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu", "--epochs", "400"]
     words += ["--batch-size", "7", "--out", str(tmp_path / "out")]

@@ -130,12 +130,12 @@ def test_training_reads_no_more_than_loading_allows(claimed: int, requested: int
 # Masks
 
 
-def _mlm(max_length: int = 64) -> MaskedLanguageModelling:
+def _make_task(max_length: int = 64) -> MaskedLanguageModelling:
     return MaskedLanguageModelling(tokenizer_of([TEXT]), max_length, seed=7)
 
 
 def test_masks_are_as_often_as_they_should_be() -> None:
-    task = _mlm()
+    task = _make_task()
     (features,) = task.features([TextExample(TEXT)])
     special = set(task.tokenizer.all_special_ids)
     fates: Counter[str] = Counter()
@@ -160,7 +160,7 @@ def test_masks_are_as_often_as_they_should_be() -> None:
 
 
 def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
-    task = _mlm()
+    task = _make_task()
     features = task.features([TextExample(TEXT), TextExample(" ".join(TEXT.split()[:9]))])
     together = task.batch(features, [(2, 5), (2, 6)])
     alone = task.batch(features[:1], [(2, 5)])
@@ -173,7 +173,7 @@ def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
 
 
 def test_long_texts_are_split_not_cut() -> None:
-    task = _mlm(max_length=9)
+    task = _make_task(max_length=9)
     rows = [row["input_ids"] for row in task.features([TextExample(TEXT)])]
     assert [len(row) for row in rows] == [9, 9, 8]
     pieces = [token for row in rows for token in row[1:-1]]
@@ -182,7 +182,7 @@ def test_long_texts_are_split_not_cut() -> None:
 
 
 def test_a_tokenizer_that_pads_on_the_left() -> None:
-    task = _mlm()
+    task = _make_task()
     task.tokenizer.padding_side = "left"
     features = task.features([TextExample(TEXT), TextExample("the cat sat on the mat")])
     batch = task.batch(features, [(0, 0), (0, 1)])
@@ -217,7 +217,7 @@ def test_metrics_of_a_classifier_by_hand() -> None:
 
 
 def test_metrics_of_masked_words_by_hand() -> None:
-    task = _mlm()
+    task = _make_task()
     logits = torch.tensor([[[1.0, 0.0], [0.0, 0.0], [5.0, 0.0]]])
     metrics = task.metrics(task.sums(logits, torch.tensor([[0, 1, IGNORED]])))
     assert metrics["loss"] == pytest.approx((0.313262 + 0.693147) / 2, abs=1e-5)
@@ -291,7 +291,7 @@ def test_labels_are_in_a_known_order() -> None:
 # Known datasets
 
 
-def _archives(folder: Path) -> dict[str, Path]:
+def _write_archives(folder: Path) -> dict[str, Path]:
     """Write archives with the layout of the canonical ones."""
     reviews = {"train/pos/0_9": "great", "train/neg/0_1": "awful", "train/unsup/0_0": "hm", "test/pos/1_7": "fine"}
     with tarfile.open(folder / "aclImdb_v1.tar.gz", "w:gz") as archive:
@@ -311,7 +311,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Serve the archives locally in place of the canonical addresses, with an empty cache."""
     folder = tmp_path / "served"
     folder.mkdir()
-    archives = _archives(folder)
+    archives = _write_archives(folder)
 
     class Quiet(SimpleHTTPRequestHandler):
         def __init__(self, *arguments: Any) -> None:
