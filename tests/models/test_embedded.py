@@ -86,11 +86,11 @@ def test_an_audit_says_what_its_card_says() -> None:
 def test_the_command_takes_names_and_lists_them(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     assert all(name in commands.unmask("models", cwd=tmp_path).stdout for name in embedded.MODELS)
-    done = commands.unmask("audit", "--templates", "t.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = commands.unmask("audit", "--templates", "t.csv", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     assert (tmp_path / "audits" / "unmask-mini" / "report.html").is_file()
-    done = commands.unmask("audit", "unmask-mini-nli", "--limit", "2", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = commands.unmask("audit", "unmask-mini-nli", "--limit", "2", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     assert (tmp_path / "audits" / "unmask-mini-nli" / "report.html").is_file()
 
 
@@ -112,23 +112,23 @@ def test_the_inference_classifier_knows_its_labels() -> None:
     assert list(p.argmax(axis=1)) == [0, 1, 2]
 
 
-def _accuracy(name: str, rows: list[dict[str, Any]], texts: list[Any], labels: dict[str, str]) -> float:
+def _measure_accuracy(name: str, rows: list[dict[str, Any]], texts: list[Any], labels: dict[str, str]) -> float:
     classifier = load_classifier(name)
     assert isinstance(classifier, Classifier)
     expected = [classifier.labels.index(labels.get(row["label"], row["label"])) for row in rows]
     return float(np.mean(classifier.probabilities(texts).argmax(axis=1) == expected))
 
 
-def _sample(file: Path, count: int) -> list[dict[str, Any]]:
+def _sample_rows(file: Path, count: int) -> list[dict[str, Any]]:
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     return random.Random(0).sample(rows, count)
 
 
 def test_the_classifiers_are_as_good_on_real_test_data_as_their_cards_say(data: Path) -> None:
-    rows = _sample(data / "imdb" / "imdb_test.jsonl.gz", 600)
+    rows = _sample_rows(data / "imdb" / "imdb_test.jsonl.gz", 600)
     texts: list[Any] = [row["text"] for row in rows]
-    assert _accuracy("unmask-mini-sentiment", rows, texts, {"pos": "positive", "neg": "negative"}) > 0.88
-    rows = _sample(data / "snli" / "snli_test.jsonl.gz", 1000)
+    assert _measure_accuracy("unmask-mini-sentiment", rows, texts, {"pos": "positive", "neg": "negative"}) > 0.88
+    rows = _sample_rows(data / "snli" / "snli_test.jsonl.gz", 1000)
     texts = [(row["premise"], row["hypothesis"]) for row in rows]
-    assert _accuracy("unmask-mini-nli", rows, texts, {}) > 0.75
+    assert _measure_accuracy("unmask-mini-nli", rows, texts, {}) > 0.75

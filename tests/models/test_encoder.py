@@ -30,7 +30,7 @@ WORDS = [WordInSentence(row.sentence, span) for row in ROWS for span in (row.tar
 POOLINGS: tuple[Pooling, ...] = ("first+last", "mean", "first")
 
 
-def last_states(model: Any, ids: Sequence[int], layers: int) -> NDArray[np.float64]:
+def compute_last_states(model: Any, ids: Sequence[int], layers: int) -> NDArray[np.float64]:
     """The concatenated last hidden states of a single input."""
     with torch.no_grad():
         hidden_states = model.base_model(input_ids=torch.tensor([list(ids)]), output_hidden_states=True).hidden_states
@@ -39,12 +39,14 @@ def last_states(model: Any, ids: Sequence[int], layers: int) -> NDArray[np.float
 
 def embed_alone(model: Any, tokenizer: Any, word: WordInSentence, pooling: str) -> NDArray[np.float64]:
     """The expected vector of a word."""
-    hidden = last_states(model, tokenizer(word.text)["input_ids"], 2)[naive.pieces_at(tokenizer, word.text, word.span)]
+    hidden = compute_last_states(model, tokenizer(word.text)["input_ids"], 2)[
+        naive.pieces_at(tokenizer, word.text, word.span)
+    ]
     pooled = {"first+last": hidden[0] + hidden[-1], "mean": hidden.mean(axis=0), "first": hidden[0]}[pooling]
     return np.asarray(pooled)
 
 
-def relative_distance(vectors: NDArray[Any], expected: NDArray[Any]) -> float:
+def measure_distance(vectors: NDArray[Any], expected: NDArray[Any]) -> float:
     """The largest distance between vectors that should be equal, relative to their length (about 50 here)."""
     return float((np.linalg.norm(vectors - expected, axis=1) / np.linalg.norm(expected, axis=1)).max())
 
@@ -66,14 +68,14 @@ def test_every_family_agrees_with_one_sentence_at_a_time(family: str, model_fold
         expected = np.array([embed_alone(encoder.model, encoder.tokenizer, word, pooling) for word in WORDS])
         assert vectors.shape == expected.shape
         assert vectors.dtype == np.float32
-        assert relative_distance(vectors, expected) <= TOLERANCE
+        assert measure_distance(vectors, expected) <= TOLERANCE
         assert vectors.std(axis=0).min() > 0.01  # so that a wrong position is detected
 
 
 def test_the_company_in_a_batch_changes_nothing(mini: TransformersEncoder) -> None:
     together = mini.embed(WORDS)
     alone = np.concatenate([mini.embed([word]) for word in WORDS])
-    assert relative_distance(together, alone) <= TOLERANCE
+    assert measure_distance(together, alone) <= TOLERANCE
     assert np.array_equal(mini.embed(WORDS[::-1])[::-1], mini.embed(WORDS))
 
 
@@ -113,7 +115,7 @@ def test_published_places_by_hand(mini: TransformersEncoder) -> None:
     token_pairs = [(pieces[word.start], pieces[word.end - 1]) for pieces, word in zip(tokens, words, strict=True)]
     assert token_pairs == [("an", "engineer")] * 4 + [("engineer", "engineer")] * 2 + [("engineers", "engineers")] * 5
     ids = mini.tokenizer(words[0].text)["input_ids"]
-    hidden = last_states(mini.model, ids, 4)
+    hidden = compute_last_states(mini.model, ids, 4)
     assert mini.tokenizer.convert_ids_to_tokens(ids[3]) == "an"
     assert np.abs(mini.embed(words[:1])[0] - (hidden[3] + hidden[4])).max() <= TOLERANCE
 
@@ -121,7 +123,7 @@ def test_published_places_by_hand(mini: TransformersEncoder) -> None:
 def test_published_drops_underscores_and_counts_from_the_end(mini: TransformersEncoder) -> None:
     words = [TokensInSentence("The taxi_driver is here.", 2, -4), TokensInSentence("The taxi driver is here.", 2, -4)]
     vectors = mini.embed(words, pooling="mean")  # tokens at two positions are always added
-    hidden = last_states(mini.model, mini.tokenizer("The taxi driver is here.")["input_ids"], 4)
+    hidden = compute_last_states(mini.model, mini.tokenizer("The taxi driver is here.")["input_ids"], 4)
     assert np.array_equal(vectors[0], vectors[1])
     assert np.abs(vectors[0] - (hidden[2] + hidden[3])).max() <= TOLERANCE
     with_underscore = mini.embed([TokensInSentence("The taxi_driver is here.", 2, -4, dropped=())])
@@ -179,13 +181,13 @@ def test_out_of_memory_halves_the_batch(mini: TransformersEncoder, monkeypatch: 
     expected = mini.embed(WORDS)
     inner = mini._run_batch
 
-    def small(inputs: list[tuple[int, ...]], *rest: Any) -> NDArray[np.float32]:
+    def fail_on_large_batches(inputs: list[tuple[int, ...]], *rest: Any) -> NDArray[np.float32]:
         if len(inputs) > 4:
             raise torch.OutOfMemoryError
         return inner(inputs, *rest)
 
-    monkeypatch.setattr(mini, "_run_batch", small)
-    assert relative_distance(mini.embed(WORDS), expected) <= TOLERANCE
+    monkeypatch.setattr(mini, "_run_batch", fail_on_large_batches)
+    assert measure_distance(mini.embed(WORDS), expected) <= TOLERANCE
     assert len(ROWS) > 4
 
 

@@ -51,7 +51,7 @@ def make(model_folder: Callable[[str], Path]) -> Make:
     return make_classifier
 
 
-def _naive(model: Any, ids: list[int], types: list[int] | None = None) -> Any:
+def _score_alone(model: Any, ids: list[int], types: list[int] | None = None) -> Any:
     """The outputs for one input alone."""
     extra_inputs = {} if types is None else {"token_type_ids": torch.tensor([types])}
     with torch.inference_mode():
@@ -62,7 +62,7 @@ def _softmax(logits: Any) -> Any:
     return np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
 
 
-def _cuts(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
+def _cut_text(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
     """The expected inputs of a text; all families put one special token before and one after a text."""
     first, *ids, last = tokenizer(text)["input_ids"]
     limit = MOST - 2
@@ -81,7 +81,7 @@ def _cuts(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
 
 
 @contextmanager
-def _counted(model: Any) -> Iterator[list[int]]:
+def _count_rows(model: Any) -> Iterator[list[int]]:
     """Record the number of rows of each call of the model."""
     rows: list[int] = []
     hook = model.register_forward_pre_hook(
@@ -99,7 +99,7 @@ def test_probabilities_agree_with_the_naive_scorer_in_any_batch(family: str, lon
     model, tokenizer = make(family)
     expected = np.array(
         [
-            np.mean([_softmax(_naive(model, ids)) for ids in _cuts(tokenizer, text, long_texts)], axis=0)
+            np.mean([_softmax(_score_alone(model, ids)) for ids in _cut_text(tokenizer, text, long_texts)], axis=0)
             for text in TEXTS
         ]
     )
@@ -118,7 +118,7 @@ def test_pairs_and_logits_agree_with_the_naive_scorer(family: str, make: Make) -
     expected = []
     for pair in PAIRS:
         whole = tokenizer(*pair, truncation="longest_first", max_length=MOST)
-        expected.append(_naive(model, whole["input_ids"], whole.get("token_type_ids")))
+        expected.append(_score_alone(model, whole["input_ids"], whole.get("token_type_ids")))
     assert np.abs(subject.logits(PAIRS) - expected).max() <= 10 * TOLERANCE
     assert np.abs(subject.probabilities(PAIRS) - [_softmax(row) for row in expected]).max() <= TOLERANCE
     mixed = subject.probabilities([TEXTS[0], PAIRS[0], TEXTS[1]])
@@ -139,7 +139,7 @@ def test_windows_are_those_of_the_tokenizer(make: Make) -> None:
 def test_what_a_view_says_is_read_is_what_is_read(family: str, make: Make) -> None:
     model, tokenizer = make(family)
 
-    def plain(text: str) -> str:
+    def decode_text(text: str) -> str:
         return "".join(tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"]).split())
 
     for long_texts, stretches in (("head", 1), ("head+tail", 2)):
@@ -155,7 +155,7 @@ def test_what_a_view_says_is_read_is_what_is_read(family: str, make: Make) -> No
             edges = [(0, 23)] if long_texts == "head" else [(0, 7), (7, 23)]
             for (start, end), (first, last) in zip(view.read, edges, strict=True):
                 decoded = "".join(tokenizer.decode(ids[first or 1 : last]).replace("##", "").split())
-                assert plain(text[start:end]).replace("##", "") == decoded
+                assert decode_text(text[start:end]).replace("##", "") == decoded
 
 
 def test_a_character_of_several_tokens_is_read_with_the_last_of_them(make: Make) -> None:
@@ -186,8 +186,8 @@ def test_each_distinct_input_is_run_once(long_texts: str, make: Make) -> None:
     longest = TEXTS[7].split()
     middle = " ".join([*longest[:40], "aunt" if longest[40] != "aunt" else "uncle", *longest[41:]])
     texts = [TEXTS[7], middle, TEXTS[0], TEXTS[7], f"  {TEXTS[0]}"]
-    distinct = {tuple(ids) for text in texts for ids in _cuts(tokenizer, text, long_texts)}
-    with _counted(model) as rows:
+    distinct = {tuple(ids) for text in texts for ids in _cut_text(tokenizer, text, long_texts)}
+    with _count_rows(model) as rows:
         p = subject.probabilities(texts)
     assert sum(rows) == len(distinct)
     views = subject.views(texts)
@@ -227,7 +227,9 @@ def test_a_single_output_is_a_number(make: Make, tmp_path: Path) -> None:
         assert isinstance(subject, Reads)
         assert not isinstance(subject, Classifier)
         assert not isinstance(subject, GivesLogits)
-        expected = [np.mean([_naive(model, ids) for ids in _cuts(tokenizer, text, long_texts)]) for text in TEXTS]
+        expected = [
+            np.mean([_score_alone(model, ids) for ids in _cut_text(tokenizer, text, long_texts)]) for text in TEXTS
+        ]
         assert np.std(expected) > 0.01
         assert np.abs(subject.values(TEXTS) - expected).max() <= TOLERANCE
         assert subject.values([]).shape == (0,)
@@ -254,7 +256,7 @@ def test_a_text_as_long_as_a_model_takes_can_be_read(make: Make) -> None:
         assert subject.most_tokens in (77, 78, 80)
         assert len(tokenizer(TEXTS[7])["input_ids"]) > subject.most_tokens
         expected = tokenizer(TEXTS[7], truncation=True, max_length=subject.most_tokens)["input_ids"]
-        assert np.abs(subject.logits([TEXTS[7]])[0] - _naive(model, expected)).max() <= 10 * TOLERANCE
+        assert np.abs(subject.logits([TEXTS[7]])[0] - _score_alone(model, expected)).max() <= 10 * TOLERANCE
 
 
 def test_a_model_without_an_end_takes_any_number_of_tokens() -> None:
@@ -275,7 +277,7 @@ def test_a_decoder_scores_alike_on_whichever_side_its_tokenizer_pads(side: str, 
     config.bos_token_id = config.eos_token_id = tokenizer.eos_token_id
     model = transformers.GPT2ForSequenceClassification(config)
     subject = TransformersClassifier(model, tokenizer, most_tokens=MOST)
-    expected = [_softmax(_naive(model, _cuts(tokenizer, text, "head")[0])) for text in TEXTS]
+    expected = [_softmax(_score_alone(model, _cut_text(tokenizer, text, "head")[0])) for text in TEXTS]
     assert np.std(expected, axis=0).max() > 0.01
     assert np.abs(subject.probabilities(TEXTS) - expected).max() <= TOLERANCE
 

@@ -23,15 +23,15 @@ def test_a_plan_has_every_place_once_within_the_budget(lengths: list[int], budge
 
 @given(lengths_of, st.integers(1, 300), st.integers(60, 200))
 def test_out_of_memory_leaves_nothing_out(lengths: list[int], budget: int, memory: int) -> None:
-    done: list[int] = []
+    processed: list[int] = []
 
     def forward(indices: list[int]) -> None:
         if len(indices) * max(lengths[index] for index in indices) > memory:
             raise torch.OutOfMemoryError
-        done.extend(indices)
+        processed.extend(indices)
 
     run_batches(lengths, forward, budget=budget)
-    assert sorted(done) == list(range(len(lengths)))
+    assert sorted(processed) == list(range(len(lengths)))
 
 
 def test_an_input_too_large_for_the_machine_is_said_to_be() -> None:

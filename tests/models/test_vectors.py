@@ -22,14 +22,14 @@ from unmask.statistics.erasure import normalise_rows
 ALL_FORMATS = (*FORMATS, "npz", "npy")
 
 
-def random_vectors(words: list[str], size: int = 8, seed: int = 0) -> Vectors:
+def make_vectors(words: list[str], size: int = 8, seed: int = 0) -> Vectors:
     return Vectors(words, np.random.default_rng(seed).normal(size=(len(words), size)).astype(np.float32))
 
 
 @pytest.mark.parametrize("name", ["v.bin", "v.txt", "v.gz"])
 @pytest.mark.parametrize("form", FORMATS)
 def test_what_is_written_is_read_again(tmp_path: Path, form: str, name: str) -> None:
-    before = random_vectors(["the", "New_York", "größe", "1/2", "."])
+    before = make_vectors(["the", "New_York", "größe", "1/2", "."])
     vector_files.write_vectors(tmp_path / name, before, form)
     after = vector_files.read_vectors(tmp_path / name)
     assert after.words == before.words
@@ -37,7 +37,7 @@ def test_what_is_written_is_read_again(tmp_path: Path, form: str, name: str) -> 
 
 
 def test_words_are_found_and_missing_ones_named() -> None:
-    vectors = random_vectors(["a", "b", "a"])
+    vectors = make_vectors(["a", "b", "a"])
     assert "a" in vectors
     assert "c" not in vectors
     assert np.array_equal(vectors.vectors(["b", "a"]), vectors.matrix[[1, 0]])
@@ -48,7 +48,7 @@ def test_words_are_found_and_missing_ones_named() -> None:
 @pytest.mark.parametrize("form", ALL_FORMATS)
 def test_only_what_is_wanted_is_read(tmp_path: Path, form: str) -> None:
     path = tmp_path / ("v.npy" if form == "npy" else "v.bin")
-    before = random_vectors([f"w{number}" for number in range(3_000)])
+    before = make_vectors([f"w{number}" for number in range(3_000)])
     vector_files.write_vectors(path, before, form)
     assert vector_files.read_vectors(path).weight_hash() == before.weight_hash()
     first = vector_files.read_vectors(path, most=5)
@@ -68,7 +68,7 @@ def test_only_what_is_wanted_is_read(tmp_path: Path, form: str) -> None:
 
 def test_a_file_larger_than_the_buffer_is_read_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unmask.models.vector_files.CHUNK", 100)
-    before = random_vectors([f"w{number}" for number in range(3_000)])
+    before = make_vectors([f"w{number}" for number in range(3_000)])
     for name in ("v.bin", "v.gz"):
         vector_files.write_vectors(tmp_path / name, before)
         assert np.array_equal(vector_files.read_vectors(tmp_path / name).matrix, before.matrix)
@@ -77,7 +77,7 @@ def test_a_file_larger_than_the_buffer_is_read_in_chunks(tmp_path: Path, monkeyp
 @pytest.mark.parametrize("form", ALL_FORMATS)
 def test_words_that_come_twice_count_once(tmp_path: Path, form: str) -> None:
     path = tmp_path / "v.npy"
-    vectors = random_vectors(["a", "b", "a", "c", "a", "b"])
+    vectors = make_vectors(["a", "b", "a", "c", "a", "b"])
     vector_files.write_vectors(path, vectors, form)
     loaded = vector_files.read_vectors(path)
     assert loaded.words == ["a", "b", "c"]
@@ -87,7 +87,7 @@ def test_words_that_come_twice_count_once(tmp_path: Path, form: str) -> None:
 
 
 def test_known_and_missing() -> None:
-    assert random_vectors(["a", "b"]).known(["c", "b", "a", "d"]) == (["b", "a"], ["c", "d"])
+    assert make_vectors(["a", "b"]).known(["c", "b", "a", "d"]) == (["b", "a"], ["c", "d"])
 
 
 def test_what_they_are(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_what_they_are(tmp_path: Path) -> None:
 
 
 def test_numpy_files(tmp_path: Path) -> None:
-    vectors = random_vectors(["a", "b", "c"])
+    vectors = make_vectors(["a", "b", "c"])
     path = tmp_path / "v.wv.npy"
     np.save(path, vectors.matrix)
     with pytest.raises(UnmaskError, match=r"no file of words next to it.*v\.wv\.txt"):
@@ -137,7 +137,7 @@ def test_numpy_files(tmp_path: Path) -> None:
 
 def test_gensim(tmp_path: Path) -> None:
     gensim = pytest.importorskip("gensim.models")
-    vectors = random_vectors(["she", "New_York", "größe"])
+    vectors = make_vectors(["she", "New_York", "größe"])
     gensim_vectors = gensim.KeyedVectors(vector_size=8)
     gensim_vectors.add_vectors(vectors.words, vectors.matrix)
     loaded = load_vectors(gensim_vectors)
@@ -270,7 +270,7 @@ def test_files_that_are_cut_off_or_not_there(tmp_path: Path) -> None:
         load_vectors(tmp_path / "missing")
     with pytest.raises(UnmaskError, match=r"cannot be read .Is a directory"):
         load_vectors(str(tmp_path))
-    before = random_vectors([f"w{number}" for number in range(40)])
+    before = make_vectors([f"w{number}" for number in range(40)])
     vector_files.write_vectors(tmp_path / "v.bin", before)
     whole = (tmp_path / "v.bin").read_bytes()
     for name, pack in (("v.bin", bytes), ("v.gz", gzip.compress)):
@@ -301,7 +301,7 @@ def test_equalised_by_hand() -> None:
 
 def test_neutral_words_lose_the_direction_and_lie_equally_near_to_both() -> None:
     names = ["woman", "man", "she", "he", "girl", "boy", "She", "He", "nurse", "engineer", "Table", "actress"]
-    before = random_vectors(names, size=20)
+    before = make_vectors(names, size=20)
     result = hard_debias(before)
     after = normalise_rows(result.vectors.matrix)
     rows = {word: after[index] for index, word in enumerate(names)}
@@ -317,7 +317,7 @@ def test_neutral_words_lose_the_direction_and_lie_equally_near_to_both() -> None
 
 def test_too_few_pairs() -> None:
     with pytest.raises(UnmaskError, match="only 1 of 10 definitional pairs"):
-        hard_debias(random_vectors(["she", "he", "nurse"]))
+        hard_debias(make_vectors(["she", "he", "nurse"]))
 
 
 def test_real_vectors(data: Path) -> None:
