@@ -52,7 +52,7 @@ EXAMPLES = [
 CPU = Accelerator(cpu=True)
 
 
-def _task(folder: Path, **options: Any) -> tuple[ContextDebias, Any, Any]:
+def _make_task(folder: Path, **options: Any) -> tuple[ContextDebias, Any, Any]:
     """Make the task, a perturbed model and its tokenizer."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
@@ -65,21 +65,21 @@ def _task(folder: Path, **options: Any) -> tuple[ContextDebias, Any, Any]:
     return task, model, tokenizer
 
 
-def _hidden_states(model: Any, tokenizer: Any, text: str) -> torch.Tensor:
+def _compute_states(model: Any, tokenizer: Any, text: str) -> torch.Tensor:
     """The hidden states of a single sentence: layers × tokens × dimensions."""
     with torch.no_grad():
         out = model(input_ids=torch.tensor([tokenizer(text)["input_ids"]]), output_hidden_states=True)
     return torch.stack(out.hidden_states)[:, 0].double()
 
 
-def _word_states(states: torch.Tensor, tokenizer: Any, text: str, words: Sequence[str]) -> list[torch.Tensor]:
+def _average_words(states: torch.Tensor, tokenizer: Any, text: str, words: Sequence[str]) -> list[torch.Tensor]:
     """The mean state of each listed word in the text, once per word."""
     starts = {word: f" {text.lower()}".find(f" {word}") for word in words}
     spans = [(start, start + len(word)) for word, start in starts.items() if start >= 0]
     return [states[:, pieces_at(tokenizer, text, span)].mean(dim=1) for span in spans]
 
 
-def _naive_losses(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[float, float]:
+def _compute_losses(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[float, float]:
     """L and L_reg, computed sentence by sentence."""
     vectors = {}
     for gender in ("female", "male"):
@@ -87,17 +87,17 @@ def _naive_losses(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[floa
         occurrences = [
             state
             for text in texts
-            for state in _word_states(_hidden_states(task.original, tokenizer, text), tokenizer, text, WORDS[gender])
+            for state in _average_words(_compute_states(task.original, tokenizer, text), tokenizer, text, WORDS[gender])
         ]
         vectors[gender] = torch.stack(occurrences).mean(dim=0)
     pulls, changes = [], []
     for example in EXAMPLES:
-        states = _hidden_states(model, tokenizer, example.text)
+        states = _compute_states(model, tokenizer, example.text)
         if example.label != "stereotype":
-            changes.append(((states - _hidden_states(task.original, tokenizer, example.text)) ** 2).mean().item())
+            changes.append(((states - _compute_states(task.original, tokenizer, example.text)) ** 2).mean().item())
             continue
         if task.tokens == "one":
-            selected = _word_states(states, tokenizer, example.text, WORDS["stereotype"])
+            selected = _average_words(states, tokenizer, example.text, WORDS["stereotype"])
         else:
             ids = tokenizer(example.text)["input_ids"]
             selected = [
@@ -129,10 +129,10 @@ def _naive_losses(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[floa
 def test_the_loss_is_that_of_one_sentence_at_a_time(
     family: str, tokens: str, layers: str, model_folder: Folder
 ) -> None:
-    task, model, tokenizer = _task(model_folder(family), tokens=tokens, layers=layers)
+    task, model, tokenizer = _make_task(model_folder(family), tokens=tokens, layers=layers)
     features = task.features(EXAMPLES)
     assert len(features) == len(EXAMPLES)
-    pull, change = _naive_losses(task, model, tokenizer)
+    pull, change = _compute_losses(task, model, tokenizer)
     for rows in (1, 3, 7):  # independent of batch size and padding
         metrics = evaluate(model, task, features, CPU, rows=rows)
         assert metrics["orthogonality"] == pytest.approx(pull, rel=1e-4)
@@ -142,7 +142,7 @@ def test_the_loss_is_that_of_one_sentence_at_a_time(
 
 
 def test_padding_on_the_left_changes_nothing(model_folder: Folder) -> None:
-    task, model, _ = _task(model_folder("modernbert"), tokens="one")
+    task, model, _ = _make_task(model_folder("modernbert"), tokens="one")
     right = evaluate(model, task, task.features(EXAMPLES), CPU, rows=7)
     task.tokenizer.padding_side = "left"
     left = evaluate(model, task, task.features(EXAMPLES), CPU, rows=7)
@@ -150,7 +150,7 @@ def test_padding_on_the_left_changes_nothing(model_folder: Folder) -> None:
 
 
 def test_kinds_count_alike_however_many_there_are(model_folder: Folder) -> None:
-    task, model, _ = _task(model_folder("bert-uncased"))
+    task, model, _ = _make_task(model_folder("bert-uncased"))
     features = task.features(EXAMPLES)
     parts = evaluate(model, task, features, CPU, rows=7)
     genders = [
@@ -164,11 +164,11 @@ def test_kinds_count_alike_however_many_there_are(model_folder: Folder) -> None:
 
 
 def test_each_part_is_relative_to_the_original_model(model_folder: Folder) -> None:
-    task, _, tokenizer = _task(model_folder("bert-uncased"), tokens="one")
+    task, _, tokenizer = _make_task(model_folder("bert-uncased"), tokens="one")
     features = task.features(EXAMPLES)
     task.learn_genders(features, CPU, rows=2, balance=False, relative=True)
     assert evaluate(task.original, task, features, CPU, rows=3)["loss"] == pytest.approx(0.2 * 2 / 7)
-    squares = [float(_hidden_states(task.original, tokenizer, example.text).pow(2).mean()) for example in EXAMPLES[2:]]
+    squares = [float(_compute_states(task.original, tokenizer, example.text).pow(2).mean()) for example in EXAMPLES[2:]]
     assert task.weights[1:].tolist() == pytest.approx([0.8 * 5 / sum(squares)] * 2)
 
 
@@ -192,7 +192,7 @@ def test_preservation_by_hand() -> None:
 
 
 def test_the_original_model_has_nothing_to_keep_and_is_never_changed(model_folder: Folder) -> None:
-    task, _, _ = _task(model_folder("bert-uncased"))
+    task, _, _ = _make_task(model_folder("bert-uncased"))
     features = task.features(EXAMPLES)
     assert evaluate(task.original, task, features, CPU, rows=3)["preservation"] == 0
     assert not any(parameter.requires_grad for parameter in task.original.parameters())

@@ -25,7 +25,7 @@ def make_erasure(size: int) -> Erasure:
     return leace(rng.normal(size=(300, size)) + 1, rng.normal(size=(300, 2)))
 
 
-def last_states(model: object, inputs: dict[str, torch.Tensor]) -> np.ndarray:
+def compute_last_states(model: object, inputs: dict[str, torch.Tensor]) -> np.ndarray:
     with torch.no_grad():
         hidden = model.base_model(**inputs)[0]  # type: ignore[attr-defined]
     flat: np.ndarray = hidden.double().reshape(-1, hidden.shape[-1]).numpy()
@@ -37,7 +37,7 @@ def test_what_was_erased_is_gone_from_what_plain_transformers_loads(
     model_folder: Callable[[str], Path], family: str, tmp_path: Path
 ) -> None:
     model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder(family)).eval()
-    before, logits = last_states(model, OTHER), model(**OTHER).logits
+    before, logits = compute_last_states(model, OTHER), model(**OTHER).logits
     erasure = make_erasure(before.shape[1])
     placed = build_in_erasure(model, erasure, INPUTS)
     model.save_pretrained(tmp_path)
@@ -56,7 +56,7 @@ def test_what_was_erased_is_gone_from_what_plain_transformers_loads(
         assert cosine.min() > 0.95  # the states of the erasure alone, except for the normalisation
         assert "`last_hidden_state` itself has lost it" in str(placed)
     else:
-        assert last_states(reloaded, OTHER) == pytest.approx(before, abs=1e-5)
+        assert compute_last_states(reloaded, OTHER) == pytest.approx(before, abs=1e-5)
         assert "is unchanged" in str(placed)
 
 

@@ -168,20 +168,20 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
     )
     whole = mitigate_model(request)
 
-    class Cut(Exception):  # noqa: N818 - as when the machine goes down
+    class CutOff(Exception):  # noqa: N818 - as when the machine goes down
         pass
 
-    def cut_at(step: int) -> Callable[[Any], None]:
+    def make_cut(step: int) -> Callable[[Any], None]:
         def watch(news: Any) -> None:
             if news.step == step:
-                raise Cut
+                raise CutOff
 
         return watch
 
     interrupted = request.replace(out=tmp_path / "twice")
     for step in (3, 6):
-        with pytest.raises(Cut):
-            mitigate_model(interrupted, watch=cut_at(step))
+        with pytest.raises(CutOff):
+            mitigate_model(interrupted, watch=make_cut(step))
         assert not (tmp_path / "twice").exists()
     with pytest.raises(UnmaskError, match="the learning rate changed"):
         mitigate_model(interrupted.replace(settings={**request.settings, "learning_rate": 2e-3}))
