@@ -25,7 +25,7 @@ GOLD_FILES = ("rewrite_en.tsv", "rewrite_en_fresh.tsv")
 FLOOR = 0.98
 
 
-def gold() -> Iterator[dict[str, str]]:
+def read_gold() -> Iterator[dict[str, str]]:
     for name in GOLD_FILES:
         with (GOLD / name).open(encoding="utf-8", newline="") as file:
             yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -34,7 +34,7 @@ def gold() -> Iterator[dict[str, str]]:
 def test_gold_sentences_by_phenomenon(say: Callable[[str], None]) -> None:
     right: dict[str, list[bool]] = defaultdict(list)
     wrong = []
-    for row in gold():
+    for row in read_gold():
         text = unmask.rewrite(row["before"], to=row["mode"], terms=row["terms"])
         right[row["phenomenon"]].append(text == row["after"])
         if text != row["after"]:

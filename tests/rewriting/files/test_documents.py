@@ -125,14 +125,14 @@ def test_a_line_of_many_megabytes_passes_in_little_memory(tmp_path: Path) -> Non
         "    rewrite_file(folder / f'{name}.txt', folder / name)\n"
         "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, tmp_path],
         capture_output=True,
         text=True,
         check=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    short, long = map(int, done.stdout.split())
+    short, long = map(int, process.stdout.split())
     assert long - short < 15_000  # KiB, for a line of 30 MB
     assert (tmp_path / "long").read_bytes() == part.replace(b"She", b"He") * 30
 

@@ -29,14 +29,14 @@ OTHER = {"male": "female", "female": "male"}
 HUSBAND = {"mein Ehemann": "meine Ehefrau", "meine Frau": "mein Mann"}
 
 
-def rewriter(to: str = "swap", terms: str | Path = "all") -> GermanRewriter:
+def make_rewriter(to: str = "swap", terms: str | Path = "all") -> GermanRewriter:
     return GermanRewriter(RewriteOptions(to=to, terms=terms, language="de"))
 
 
-SWAP = rewriter()
+SWAP = make_rewriter()
 
 
-def gold() -> list[dict[str, str]]:
+def read_gold() -> list[dict[str, str]]:
     with GERMAN.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
@@ -62,11 +62,11 @@ def test_every_sentence_of_the_own_corpora_becomes_its_counterpart(corpus: str) 
 
 
 def test_gold_by_phenomenon(say: Callable[[str], None]) -> None:
-    rewriters = {mode: rewriter(mode) for mode in ("swap", "female", "male", "remove")}
+    rewriters = {mode: make_rewriter(mode) for mode in ("swap", "female", "male", "remove")}
     right: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     failures = []
-    for row in gold():
+    for row in read_gold():
         result = rewriters[row["mode"]].rewrite(row["before"])
         seen[row["phenomenon"]] += 1
         if result.text == row["after"]:
@@ -87,13 +87,13 @@ MERGED = ("Sie hat den Schlüssel; er liegt auf dem Tisch.",)
 
 def test_swapping_twice_gives_the_sentence_back() -> None:
     round_trips = []
-    for row in gold():
+    for row in read_gold():
         if row["mode"] != "swap" or any(word in row["before"] for word in ONE_WAY + MERGED):
             continue
         once = SWAP.rewrite(row["before"])
-        again = SWAP.rewrite(once.text)
-        if not once.left and not again.left and once.text == row["after"]:
-            round_trips.append((row["before"], again.text))
+        twice = SWAP.rewrite(once.text)
+        if not once.left and not twice.left and once.text == row["after"]:
+            round_trips.append((row["before"], twice.text))
     assert len(round_trips) > 200
     assert [pair for pair in round_trips if pair[0] != pair[1]] == []
 
@@ -129,10 +129,10 @@ def test_any_order_of_words_is_survived(words: list[str]) -> None:
         assert result.text == apply_changes(text, result.changes)
 
 
-REMOVE = rewriter("remove")
+REMOVE = make_rewriter("remove")
 
 
-MODES = {mode: rewriter(mode) for mode in ("swap", "female", "male", "remove")}
+MODES = {mode: make_rewriter(mode) for mode in ("swap", "female", "male", "remove")}
 PAIRS = (
     "Er er sie Sie ihn ihm ihr seine ihre oder und bzw. / , . Lehrer Lehrerin Lehrerinnen Männer Frauen der die dem bei"
     " Arzt Ärztin kommt küsste seine Frau dessen deren Mutter Teresa männlich weibliche jeder jede Jungen Katze"
@@ -208,19 +208,19 @@ def test_changes_say_what_they_count_as() -> None:
 
 def test_term_sets() -> None:
     text = "Mein Vater ist Lehrer, und er singt."
-    assert rewriter(terms="pronouns").rewrite(text).text == "Mein Vater ist Lehrer, und sie singt."
-    assert rewriter(terms="family").rewrite(text).text == "Meine Mutter ist Lehrer, und sie singt."
-    assert rewriter(terms="all").rewrite(text).text == "Meine Mutter ist Lehrerin, und sie singt."
+    assert make_rewriter(terms="pronouns").rewrite(text).text == "Mein Vater ist Lehrer, und sie singt."
+    assert make_rewriter(terms="family").rewrite(text).text == "Meine Mutter ist Lehrer, und sie singt."
+    assert make_rewriter(terms="all").rewrite(text).text == "Meine Mutter ist Lehrerin, und sie singt."
 
 
 def test_the_words_of_a_user(tmp_path: Path) -> None:
     path = tmp_path / "terms.csv"
     path.write_text("male,female\nDruide,Druidin\nZwerg,Zwergin\n", encoding="utf-8")
-    custom_rewriter = rewriter(terms=path)
+    custom_rewriter = make_rewriter(terms=path)
     assert custom_rewriter.rewrite("Der alte Druide half dem Zwerg.").text == "Die alte Druidin half der Zwergin."
     assert custom_rewriter.rewrite("Er sah die Druiden und den Lehrer.").text == "Er sah die Druidinnen und den Lehrer."
     path.write_text("male,female\ner,sie\n", encoding="utf-8")
-    assert rewriter(terms=path).rewrite("Er ist Lehrer.").text == "Sie ist Lehrer."
+    assert make_rewriter(terms=path).rewrite("Er ist Lehrer.").text == "Sie ist Lehrer."
 
 
 @pytest.mark.parametrize(
@@ -239,12 +239,12 @@ def test_a_bad_list_of_words(tmp_path: Path, content: str, message: str) -> None
     path = tmp_path / "terms.csv"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UnmaskError, match=message):
-        rewriter(terms=path)
+        make_rewriter(terms=path)
 
 
 def test_a_missing_list_of_words(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match="does not exist"):
-        rewriter(terms=tmp_path / "none.csv")
+        make_rewriter(terms=tmp_path / "none.csv")
 
 
 @pytest.mark.parametrize("error", [PermissionError("not yours"), OSError("disk gone"), ValueError("odd path")])
@@ -254,17 +254,17 @@ def test_a_list_of_words_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, er
 
     monkeypatch.setattr(Path, "read_bytes", fail)
     with pytest.raises(UnmaskError, match=f"^terms.csv cannot be read .*{error}"):
-        rewriter(terms=Path("terms.csv"))
+        make_rewriter(terms=Path("terms.csv"))
 
 
 def test_a_path_that_no_file_can_have() -> None:
     with pytest.raises(UnmaskError, match="cannot be read"):
-        rewriter(terms=Path("a\0b.csv"))
+        make_rewriter(terms=Path("a\0b.csv"))
 
 
 def test_neutral_and_names_are_refused() -> None:
     with pytest.raises(UnmaskError, match="mode 'neutral' is not available for language 'de'"):
-        rewriter("neutral")
+        make_rewriter("neutral")
     with pytest.raises(UnmaskError, match="names cannot be exchanged for language 'de'"):
         GermanRewriter(RewriteOptions(names=True, language="de"))
 

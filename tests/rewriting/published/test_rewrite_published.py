@@ -101,7 +101,7 @@ def test_terms_are_masked_as_published(masks: Path, to: str, text: str, masked: 
     result = Masking(masks, "all", to).rewrite(text)
     assert result.text == masked
     assert apply_changes(text, result.changes) == masked
-    assert _replace_in_order(text, _rules(masks, "all", to)) == masked
+    assert _replace_in_order(text, _read_rules(masks, "all", to)) == masked
 
 
 def test_a_masked_term_is_reported_where_it_stood(masks: Path) -> None:
@@ -152,7 +152,7 @@ def test_bad_masking_is_refused(masks: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def reviews(data: Path) -> dict[str, list[str]]:
-    return {split: [clean(text) for text in _reviews(data, split)] for split in ("train", "test")}
+    return {split: [clean(text) for text in _read_reviews(data, split)] for split in ("train", "test")}
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_the_first_reviews_have_the_words_and_terms_that_the_authors_printed(
 def test_masking_is_what_replacing_one_term_after_the_other_gives(
     data: Path, reviews: dict[str, list[str]], terms: str, to: str
 ) -> None:
-    masking, rules = Masking(data / "imdb", terms, to), _rules(data / "imdb", terms, to)
+    masking, rules = Masking(data / "imdb", terms, to), _read_rules(data / "imdb", terms, to)
     changed = 0
     for text in reviews["train"][::10] + reviews["test"][::10]:
         result = masking.rewrite(text)
@@ -315,7 +315,7 @@ def test_a_spacy_model_can_be_used(pairs: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def gap(data: Path) -> list[str]:
-    return [text for part in ("development", "validation", "test") for text in _gap(data, part)]
+    return [text for part in ("development", "validation", "test") for text in _read_gap(data, part)]
 
 
 def test_gap_is_exchanged_as_released(data: Path, gap: list[str]) -> None:
@@ -324,22 +324,24 @@ def test_gap_is_exchanged_as_released(data: Path, gap: list[str]) -> None:
     rewritten = [substitution.rewrite(text) for text in gap]
     assert all(result.text != text for result, text in zip(rewritten, gap, strict=True))
 
-    type_counts = Counter(_change_type(change.kind, change.term) for result in rewritten for change in result.changes)
+    type_counts = Counter(
+        _classify_change(change.kind, change.term) for result in rewritten for change in result.changes
+    )
     assert type_counts["word"] == 11_260
     assert type_counts["pronoun"] == 8_105
     # The release has 15,876: persons found by spaCy's en_core_web_lg. Here: the proper nouns of the list (see `cds`).
     assert type_counts["name"] == pytest.approx(15_876, rel=0.05)
 
-    before, after = _pronouns(gap), _pronouns(result.text for result in rewritten)
+    before, after = _count_pronouns(gap), _count_pronouns(result.text for result in rewritten)
     assert (before["male"], before["female"]) == (7_385, 6_452)
     assert (after["male"], after["female"]) == (6_453, 7_384)
 
 
-def _change_type(change_type: str, term: str) -> str:
+def _classify_change(change_type: str, term: str) -> str:
     return "pronoun" if term in PRONOUNS else change_type
 
 
-def _pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
+def _count_pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
     words = Counter(word.lower() for text in texts for word in re.findall(r"\w+", text))
     return {
         "male": sum(words[w] for w in ("he", "his", "him")),
@@ -354,7 +356,7 @@ def _replace_in_order(text: str, rules: Mapping[str, str]) -> str:
     return text
 
 
-def _rules(folder: Path, terms: str, to: str) -> dict[str, str]:
+def _read_rules(folder: Path, terms: str, to: str) -> dict[str, str]:
     """The replacements of the procedure, with spaces, in its order; removed terms are in alphabetical order."""
     stem = {"pronouns": "prons", "family": "weat", "all": "terms"}[terms]
     male, female = (json.loads((folder / f"{stem}_{direction}.json").read_text()) for direction in ("f2m", "m2f"))
@@ -368,13 +370,13 @@ def _write(path: Path, content: Mapping[str, str] | list[list[str]]) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def _reviews(data: Path, split: str) -> Iterator[str]:
+def _read_reviews(data: Path, split: str) -> Iterator[str]:
     with gzip.open(data / "imdb" / f"imdb_{split}.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)["text"]
 
 
-def _gap(data: Path, part: str) -> Iterator[str]:
+def _read_gap(data: Path, part: str) -> Iterator[str]:
     with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             yield row["Text"]
