@@ -26,7 +26,7 @@ FUNCTION_LINES = 66
 TARGETS = "Targets: 30,000 lines, 200 files, 12 files per folder, a third of names of one word, 7 % imports, 60 lines."
 
 
-def length(node: ast.stmt) -> int:
+def count_lines(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
@@ -45,8 +45,8 @@ def measure_package() -> dict[str, float]:
         "files": len(FILES),
         "files per folder": max(Counter(path.parent for path in FILES).values()),
         "one-word function names": sum(map(is_one_word, names)) / len(names),
-        "share of import lines": sum(map(length, imports)) / lines,
-        "lines of the longest function": max(length(node) for _, node in FUNCTIONS),
+        "share of import lines": sum(map(count_lines, imports)) / lines,
+        "lines of the longest function": max(count_lines(node) for _, node in FUNCTIONS),
     }
 
 

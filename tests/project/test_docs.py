@@ -19,8 +19,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of `make docs`; a broken link or a page outside the table of contents is an error."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
     return folder
 
 
@@ -56,10 +56,10 @@ def test_links_into_the_docs_lead_somewhere(name: str) -> None:
     for path, heading in links:
         assert (PROJECT / path).exists(), path
         if heading:
-            assert heading in _headings(PROJECT / path), (path, heading)
+            assert heading in _read_anchors(PROJECT / path), (path, heading)
 
 
-def _headings(page: Path) -> set[str]:
+def _read_anchors(page: Path) -> set[str]:
     """Anchors of the headings: lower case, hyphens for spaces, only letters and digits."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}

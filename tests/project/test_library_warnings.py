@@ -59,7 +59,7 @@ def test_training_and_auditing_an_adapter_print_no_warning(tmp_path: Path) -> No
         "finetune mlm unmask-mini --train texts.txt --lora-rank 2 --epochs 1 --out adapter",
         "audit adapter --measure association --templates one.csv --out audit",
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", RUN, *commands],
         cwd=tmp_path,
         env=environment(),
@@ -68,6 +68,6 @@ def test_training_and_auditing_an_adapter_print_no_warning(tmp_path: Path) -> No
         check=False,
         timeout=600,
     )
-    assert done.returncode == 0, done.stderr
-    assert "Warning" not in done.stdout + done.stderr
+    assert process.returncode == 0, process.stderr
+    assert "Warning" not in process.stdout + process.stderr
     assert (tmp_path / "audit" / "result.json").is_file()

@@ -29,9 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def imported(code: str, folder: Path) -> set[str]:
+def find_imports(code: str, folder: Path) -> set[str]:
     """The large libraries that some code imports in a new process."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", CHECK.format(code=code)],
         cwd=folder,
         env=environment(),
@@ -39,12 +39,12 @@ def imported(code: str, folder: Path) -> set[str]:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return set(ast.literal_eval(done.stdout.splitlines()[-1]))
+    assert process.returncode == 0, process.stderr
+    return set(ast.literal_eval(process.stdout.splitlines()[-1]))
 
 
 def test_importing_the_package_imports_no_large_library(folder: Path) -> None:
-    assert imported("import unmask; dir(unmask)", folder) == set()
+    assert find_imports("import unmask; dir(unmask)", folder) == set()
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_importing_the_package_imports_no_large_library(folder: Path) -> None:
     ],
 )
 def test_reading_an_audit_imports_no_model_library(code: str, folder: Path) -> None:
-    assert not imported(code, folder) & {"torch", "transformers"}
+    assert not find_imports(code, folder) & {"torch", "transformers"}

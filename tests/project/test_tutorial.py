@@ -27,24 +27,24 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
                 code = 0
             elif first == "unmask":
                 assert code == 0, f"{ran[-1]} exits with {code}"
-                done = unmask(*words, cwd=tmp_path)
-                code = done.returncode
-                _assert_says(done.stdout + done.stderr, printed)
+                process = unmask(*words, cwd=tmp_path)
+                code = process.returncode
+                _assert_printed(process.stdout + process.stderr, printed)
                 ran.append(typed)
     assert [line.split()[1] for line in ran] == ["audit", "mitigate", "audit", "compare", "gate", "gate"]
     assert code == 0
 
 
-def _assert_says(output: str, printed: str) -> None:
+def _assert_printed(output: str, printed: str) -> None:
     """Assert that the pieces between … occur in the output in order, regardless of line breaks."""
-    words, position = _words(output), 0
-    for piece in filter(None, map(_words, printed.split("…"))):
+    words, position = _split_words(output), 0
+    for piece in filter(None, map(_split_words, printed.split("…"))):
         starts = [start for start in range(position, len(words)) if _match(words[start : start + len(piece)], piece)]
         assert starts, f"{' '.join(piece)!r} is not in\n{output}"
         position = starts[0] + len(piece)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word for word in text.replace("…", " ").split() if not set(word) <= set("─")]
 
 
@@ -60,11 +60,12 @@ def _match_word(output: str, expected: str) -> bool:
         return False
     pairs = zip(NUMBER.findall(output), NUMBER.findall(expected), strict=True)
     return all(
-        "." in output_number and abs(_units(output_number, page_number) - _units(page_number, page_number)) <= 1
+        "." in output_number
+        and abs(_count_units(output_number, page_number) - _count_units(page_number, page_number)) <= 1
         for output_number, page_number in pairs
     )
 
 
-def _units(number: str, reference: str) -> float:
+def _count_units(number: str, reference: str) -> float:
     """A number in units of the last place of the reference."""
     return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(reference.partition(".")[2])

@@ -42,11 +42,11 @@ def test_the_wheel_works_from_another_folder(wheel: Path, tmp_path: Path) -> Non
     environment |= {"PYTHONPATH": str(wheel), "HF_HUB_OFFLINE": "1", "COLUMNS": "200"}
 
     def run_python(*words: str) -> str:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
     assert run_python("-m", "unmask", "--version").strip() == f"unmask {unmask.__version__}"
     models = run_python("-m", "unmask", "models")
