@@ -139,9 +139,9 @@ def run(case: Case, folder: Path, call: Call | None = None) -> dict[str, Value]:
         arguments += ["--out", f"{case.name}/out.txt"]
     elif case.reads:
         arguments += ["--out", case.name]
-    done = call(arguments) if call else call_unmask(arguments, folder)
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"{case.name}: unmask {case.command}\n{done.stderr}")
+    process = call(arguments) if call else call_unmask(arguments, folder)
+    if process.returncode not in (0, 1):
+        raise RuntimeError(f"{case.name}: unmask {case.command}\n{process.stderr}")
     if not case.reads:
-        return dict(flatten(json.loads(done.stdout)))
+        return dict(flatten(json.loads(process.stdout)))
     return folder_values(folder / case.name, case.reads)
