@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in a process of its own."""
+"""The command line in a separate process."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ UNMASK = (sys.executable, "-m", "unmask")
 Folder = Callable[[str], Path]
 
 
-def _afresh(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """As `_run`, but Python starts anew, and every import with it."""
+def _run_new_process(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Like `_run`, but in a new Python process with fresh imports."""
     return subprocess.run(
         [*UNMASK, *map(str, words)],
         cwd=cwd,
@@ -38,7 +38,7 @@ def _afresh(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _write_words(folder: Path) -> list[str]:
-    """Options for a short run: one template, two professions of each group."""
+    """Write word lists for a short run (one template, two professions per group) and return the options."""
     (folder / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     (folder / "p.csv").write_text(
         "profession,group,workforce_share\nmason,male,3\nplumber,male,2.7\nsecretary,female,93\n"
@@ -48,19 +48,21 @@ def _write_words(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> list[str]:
-    """The options of a short run; the files that they name are in the folder of the test."""
+def short_options(tmp_path: Path) -> list[str]:
+    """The options of a short run; their files are in the folder of the test."""
     return _write_words(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def audit(model_folder: Folder, tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    """A short audit in a process of its own; its folder is `audit` in the folder that `args` ends with."""
+    """A short audit in a separate process, written to `audit` in the folder that is the last of `args`."""
     folder = tmp_path_factory.mktemp("cli")
-    done = _afresh("audit", model_folder("bert-uncased"), *_write_words(folder), "--out", "audit", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    done.args.append(folder)
-    return done
+    process = _run_new_process(
+        "audit", model_folder("bert-uncased"), *_write_words(folder), "--out", "audit", cwd=folder
+    )
+    assert process.returncode == 0, process.stderr
+    process.args.append(folder)
+    return process
 
 
 def test_audit_leaves_a_folder(audit: subprocess.CompletedProcess[str]) -> None:
@@ -81,19 +83,19 @@ def test_audit_leaves_a_folder(audit: subprocess.CompletedProcess[str]) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["audit", "p.csv", "t.csv"]
 
 
-def test_json_is_the_result_and_nothing_else(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
-    done = _run("audit", model_folder("roberta"), *small, "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    result = AuditResult.model_validate(json.loads(done.stdout))
+def test_json_is_the_result_and_nothing_else(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
+    process = _run("audit", model_folder("roberta"), *short_options, "--json", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    result = AuditResult.model_validate(json.loads(process.stdout))
     (folder,) = (tmp_path / "audits").iterdir()
     assert load(folder) == result
 
 
 def test_the_same_seed_gives_the_same_result(
-    audit: subprocess.CompletedProcess[str], model_folder: Folder, tmp_path: Path, small: list[str]
+    audit: subprocess.CompletedProcess[str], model_folder: Folder, tmp_path: Path, short_options: list[str]
 ) -> None:
     first, second = audit.args[-1] / "audit", tmp_path / "again"
-    assert _run("audit", model_folder("bert-uncased"), *small, "--out", second, cwd=tmp_path).returncode == 0
+    assert _run("audit", model_folder("bert-uncased"), *short_options, "--out", second, cwd=tmp_path).returncode == 0
     results = [load(folder).model_copy(update={"created": ""}) for folder in (first, second)]
     assert results[0] == results[1]
     items = [(folder / "items/association.parquet").read_bytes() for folder in (first, second)]
@@ -103,43 +105,43 @@ def test_the_same_seed_gives_the_same_result(
 def test_analyse_takes_the_items_of_an_audit(audit: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
     folder = audit.args[-1] / "audit"
     file = folder / "items/association.parquet"
-    done = _run("analyse", file, "--measure", "association", "--out", "b", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = _run("analyse", file, "--measure", "association", "--out", "b", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     first, second = (load(path).measurements[0] for path in (folder, tmp_path / "b"))
     assert first.tests == second.tests
 
 
-def test_without_out_a_free_name_is_taken(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+def test_without_out_a_free_name_is_taken(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
     _copy(model_folder("bert-uncased"), tmp_path / "my model")
     for _ in range(2):
-        assert _run("audit", "./my model", *small, cwd=tmp_path).returncode == 0
+        assert _run("audit", "./my model", *short_options, cwd=tmp_path).returncode == 0
     assert sorted(path.name for path in (tmp_path / "audits").iterdir()) == ["my-model", "my-model-2"]
 
 
 def test_help_is_there_and_importing_is_light(tmp_path: Path) -> None:
     for words in (("--help",), ("audit", "--help"), ("analyse", "--help")):
-        assert _afresh(*words, cwd=tmp_path).returncode == 0
+        assert _run_new_process(*words, cwd=tmp_path).returncode == 0
     code = (
         "import sys, unmask, unmask.cli; print(sorted({'torch', 'transformers', 'pandas', 'scipy'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
-# Bad input: one line, exit code 2, nothing written
+# Invalid input: one line, exit code 2, nothing written
 
 
-def _refused(done: subprocess.CompletedProcess[str], said: str, folder: Path) -> None:
-    assert done.returncode == 2, done.stderr
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-    assert done.stdout == ""
+def _assert_refused(process: subprocess.CompletedProcess[str], message: str, folder: Path) -> None:
+    assert process.returncode == 2, process.stderr
+    assert message in process.stderr
+    assert len(process.stderr.strip().splitlines()) == 1, process.stderr
+    assert process.stdout == ""
     assert not (folder / "out").exists()
     assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["audit", "no/such/folder"], "does not exist"),
         (["audit", "."], "no config.json"),
@@ -162,9 +164,9 @@ def _refused(done: subprocess.CompletedProcess[str], said: str, folder: Path) ->
         (["analyse", "none.csv"], "none.csv does not exist"),
     ],
 )
-def test_bad_words_on_the_command_line(words: list[str], said: str, model_folder: Folder, tmp_path: Path) -> None:
+def test_bad_words_on_the_command_line(words: list[str], message: str, model_folder: Folder, tmp_path: Path) -> None:
     words = [str(model_folder("bert-uncased")) if word == "MODEL" else word for word in words]
-    _refused(_run(*words, *(["--out", "out"] if len(words) > 1 else []), cwd=tmp_path), said, tmp_path)
+    _assert_refused(_run(*words, *(["--out", "out"] if len(words) > 1 else []), cwd=tmp_path), message, tmp_path)
 
 
 def _copy(source: Path, target: Path) -> Path:
@@ -179,28 +181,28 @@ def test_a_broken_folder(model_folder: Folder, tmp_path: Path) -> None:
     weights = model / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:1000])
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "cannot be loaded", tmp_path)
+    _assert_refused(_run("audit", model, "--out", "out", cwd=tmp_path), "cannot be loaded", tmp_path)
     weights.unlink()
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no weights", tmp_path)
+    _assert_refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no weights", tmp_path)
     weights.write_bytes(whole)
     (model / "config.json").write_text("{")
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "double quotes", tmp_path)
+    _assert_refused(_run("audit", model, "--out", "out", cwd=tmp_path), "double quotes", tmp_path)
 
 
 def test_a_folder_without_tokenizer(model_folder: Folder, tmp_path: Path) -> None:
     model = _copy(model_folder("bert-uncased"), tmp_path / "model")
     for path in model.glob("tokenizer*"):
         path.unlink()
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no tokenizer", tmp_path)
+    _assert_refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no tokenizer", tmp_path)
 
 
-def test_pickle_is_refused_unless_allowed(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+def test_pickle_is_refused_unless_allowed(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
     model = _copy(model_folder("bert-uncased"), tmp_path / "model")
     torch.save(load_file(model / "model.safetensors"), model / "pytorch_model.bin")
     (model / "model.safetensors").unlink()
-    _refused(_run("audit", model, *small, "--out", "out", cwd=tmp_path), "--allow-pickle", tmp_path)
-    done = _run("audit", model, *small, "--allow-pickle", "--out", "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    _assert_refused(_run("audit", model, *short_options, "--out", "out", cwd=tmp_path), "--allow-pickle", tmp_path)
+    process = _run("audit", model, *short_options, "--allow-pickle", "--out", "out", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     assert load(tmp_path / "out").configuration["allow_pickle"] is True
 
 
@@ -210,7 +212,7 @@ def test_remote_code_is_refused_unless_allowed(model_folder: Folder, tmp_path: P
     config |= {"model_type": "homemade", "auto_map": {"AutoConfig": "code.C", "AutoModelForMaskedLM": "code.M"}}
     (model / "config.json").write_text(json.dumps(config))
     (model / "code.py").write_text("raise SystemExit('ran')")
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "--allow-remote-code", tmp_path)
+    _assert_refused(_run("audit", model, "--out", "out", cwd=tmp_path), "--allow-remote-code", tmp_path)
 
 
 def test_a_model_of_another_kind(model_folder: Folder, tmp_path: Path) -> None:
@@ -219,14 +221,16 @@ def test_a_model_of_another_kind(model_folder: Folder, tmp_path: Path) -> None:
     classifier = transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=len(tokenizer), **sizes))
     classifier.save_pretrained(tmp_path / "classifier")
     tokenizer.save_pretrained(tmp_path / "classifier")
-    said = "name the positive one with --positive LABEL"
-    _refused(_run("audit", "./classifier", "--out", "out", cwd=tmp_path), said, tmp_path)
-    asked = ("--measure", "association", "--out", "out")
-    _refused(_run("audit", "./classifier", *asked, cwd=tmp_path), "association needs a masked language model", tmp_path)
+    message = "name the positive one with --positive LABEL"
+    _assert_refused(_run("audit", "./classifier", "--out", "out", cwd=tmp_path), message, tmp_path)
+    options = ("--measure", "association", "--out", "out")
+    _assert_refused(
+        _run("audit", "./classifier", *options, cwd=tmp_path), "association needs a masked language model", tmp_path
+    )
     generator = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=50, n_embd=32, n_layer=1, n_head=2))
     generator.save_pretrained(tmp_path / "generator")
     tokenizer.save_pretrained(tmp_path / "generator")
-    _refused(_run("audit", "./generator", "--out", "out", cwd=tmp_path), "'gpt2'", tmp_path)
+    _assert_refused(_run("audit", "./generator", "--out", "out", cwd=tmp_path), "'gpt2'", tmp_path)
 
 
 def test_a_tokenizer_without_a_mask(model_folder: Folder, tmp_path: Path) -> None:
@@ -234,48 +238,48 @@ def test_a_tokenizer_without_a_mask(model_folder: Folder, tmp_path: Path) -> Non
     config = json.loads((model / "tokenizer_config.json").read_text())
     del config["mask_token"]
     (model / "tokenizer_config.json").write_text(json.dumps(config))
-    _refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no mask token", tmp_path)
+    _assert_refused(_run("audit", model, "--out", "out", cwd=tmp_path), "no mask token", tmp_path)
 
 
-def test_nan_in_the_weights(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
+def test_nan_in_the_weights(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
     model = _copy(model_folder("bert-uncased"), tmp_path / "model")
     weights = load_file(model / "model.safetensors")
     name = next(name for name in weights if name.endswith("output.dense.weight"))
     weights[name][0, 0] = float("nan")
     save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
-    _refused(_run("audit", model, *small, "--out", "out", cwd=tmp_path), "nan", tmp_path)
+    _assert_refused(_run("audit", model, *short_options, "--out", "out", cwd=tmp_path), "nan", tmp_path)
 
 
 def test_a_word_that_is_unknown(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("profession,group\nмаляр,male\nnurse,female\n", encoding="utf-8")
-    done = _run("audit", model_folder("bert-uncased"), "--professions", "p.csv", "--out", "out", cwd=tmp_path)
-    _refused(done, "'маляр' ([UNK])", tmp_path)
+    process = _run("audit", model_folder("bert-uncased"), "--professions", "p.csv", "--out", "out", cwd=tmp_path)
+    _assert_refused(process, "'маляр' ([UNK])", tmp_path)
 
 
 def test_an_unknown_placeholder(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {job}.\n")
-    done = _run("audit", model_folder("bert-uncased"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
-    _refused(done, "{job}", tmp_path)
+    process = _run("audit", model_folder("bert-uncased"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
+    _assert_refused(process, "{job}", tmp_path)
 
 
 def test_a_sentence_that_is_too_long(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}" + " and so on" * 40 + ".\n")
-    done = _run("audit", model_folder("roberta"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
-    _refused(done, "takes 78", tmp_path)
+    process = _run("audit", model_folder("roberta"), "--templates", "t.csv", "--out", "out", cwd=tmp_path)
+    _assert_refused(process, "takes 78", tmp_path)
 
 
 def test_an_existing_folder_is_left_alone(model_folder: Folder, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine.txt").write_text("mine")
-    done = _run("audit", model_folder("bert-uncased"), "--out", "there", cwd=tmp_path)
-    _refused(done, "there exists", tmp_path)
+    process = _run("audit", model_folder("bert-uncased"), "--out", "there", cwd=tmp_path)
+    _assert_refused(process, "there exists", tmp_path)
     assert [path.name for path in (tmp_path / "there").iterdir()] == ["mine.txt"]
 
 
-def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, small: list[str]) -> None:
-    """The operating system refuses to write more than 8 KB to a file, as it would on a full disk."""
-    done = subprocess.run(
-        [*UNMASK, "audit", str(model_folder("bert-uncased")), *small, "--out", "out"],
+def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, short_options: list[str]) -> None:
+    """A file size limit of 8 KB simulates a full disk."""
+    process = subprocess.run(
+        [*UNMASK, "audit", str(model_folder("bert-uncased")), *short_options, "--out", "out"],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
@@ -283,12 +287,12 @@ def test_a_disk_that_fills_up(model_folder: Folder, tmp_path: Path, small: list[
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
     )
-    _refused(done, "File too large", tmp_path)
+    _assert_refused(process, "File too large", tmp_path)
 
 
 def test_ctrl_c(model_folder: Folder, tmp_path: Path) -> None:
-    ask = ("audit", model_folder("bert-uncased"), "--out", "out")
-    code, out, err = interrupted(*ask, cwd=tmp_path, once="libtorch")
+    arguments = ("audit", model_folder("bert-uncased"), "--out", "out")
+    code, out, err = interrupted(*arguments, cwd=tmp_path, once="libtorch")
     assert (code, out) == (130, "")
     assert err.strip() == "unmask: Interrupted. Nothing was written."
     assert list(tmp_path.iterdir()) == []

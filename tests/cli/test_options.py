@@ -1,4 +1,4 @@
-"""Options: declared once, the same from the command line, a file and Python; every mistake is one clear line."""
+"""Options: declared once, equal on the command line, in files and in Python; errors are one line."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ class BakeOptions(LoadOptions):
     helper: Any = option(None, "For Python only.", cli=False)
 
 
-def _source() -> type[Options]:
+def _get_options_class() -> type[Options]:
     return BakeOptions
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_config(path: Path) -> dict[str, Any]:
     return read_toml(path, BakeOptions)
 
 
 @pytest.fixture
-def baked() -> list[Any]:
-    """What the command was called with."""
+def call_arguments() -> list[Any]:
+    """The arguments of the command call."""
     return []
 
 
 @pytest.fixture
-def app(baked: list[Any]) -> typer.Typer:
-    """An app with one command that is generated."""
+def app(call_arguments: list[Any]) -> typer.Typer:
+    """An app with one generated command."""
     app = typer.Typer(rich_markup_mode="markdown")
 
-    @with_options(_source, read_config=_read)
+    @with_options(_get_options_class, read_config=_read_config)
     def bake(
         options: BakeOptions,
         config: Annotated[Path | None, typer.Option(help="A file.")] = None,
@@ -65,7 +65,7 @@ def app(baked: list[Any]) -> typer.Typer:
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Bake bread."""
-        baked.extend([options, config, as_json])
+        call_arguments.extend([options, config, as_json])
 
     add_command(app, "bake", bake)
     add_command(app, "again", bake)
@@ -76,13 +76,15 @@ def _run(app: typer.Typer, *words: str) -> Any:
     return CliRunner().invoke(app, ["bake", *words], env={"TERMINAL_WIDTH": "120"})
 
 
-def test_command_line_toml_and_python_give_the_same(app: typer.Typer, baked: list[Any], tmp_path: Path) -> None:
+def test_command_line_toml_and_python_give_the_same(
+    app: typer.Typer, call_arguments: list[Any], tmp_path: Path
+) -> None:
     typed = (
         "spelt --extra raisins --extra seeds.csv --minutes 40 --heat 200 --eggs 0 --crust thick --style braided"
         " --recipe r.txt --vegan --no-preheat --steps .1,.2 --device cpu --json"
     )
-    done = _run(app, *typed.split())
-    assert done.exception is None, done.output
+    result = _run(app, *typed.split())
+    assert result.exception is None, result.output
     expected = BakeOptions(
         flour="spelt",
         extras=("raisins", "seeds.csv"),
@@ -97,35 +99,35 @@ def test_command_line_toml_and_python_give_the_same(app: typer.Typer, baked: lis
         steps=(0.1, 0.2),
         device="cpu",
     )
-    assert baked == [expected, None, True]
+    assert call_arguments == [expected, None, True]
     assert expected.recipe == Path("r.txt")
     file = tmp_path / "bake.toml"
     file.write_text(
         'flour = "spelt"\nextra = ["raisins", "seeds.csv"]\nminutes = 40\nheat = 200\neggs = 0\ncrust = "thick"\n'
         'style = "braided"\nrecipe = "r.txt"\nvegan = true\npreheat = false\nsteps = ".1,.2"\ndevice = "cpu"\n'
     )
-    read = BakeOptions(**read_toml(file, BakeOptions))
+    options = BakeOptions(**read_toml(file, BakeOptions))
     in_folder = {"extras": ("raisins", str(tmp_path / "seeds.csv")), "recipe": tmp_path / "r.txt"}
-    assert read == expected.replace(**in_folder)
+    assert options == expected.replace(**in_folder)
 
 
-def test_what_is_typed_wins_over_the_file(app: typer.Typer, baked: list[Any], tmp_path: Path) -> None:
+def test_what_is_typed_wins_over_the_file(app: typer.Typer, call_arguments: list[Any], tmp_path: Path) -> None:
     file = tmp_path / "bake.toml"
     file.write_text("minutes = 40\neggs = 3\nvegan = true\n")
-    done = _run(app, "rye", "--config", str(file), "--minutes", "30")
-    assert done.exception is None, done.output
-    options = baked[0]
+    result = _run(app, "rye", "--config", str(file), "--minutes", "30")
+    assert result.exception is None, result.output
+    options = call_arguments[0]
     assert (options.flour, options.minutes, options.eggs, options.vegan) == ("rye", 30, 3, True)
 
 
-def test_defaults_are_those_of_the_class(app: typer.Typer, baked: list[Any]) -> None:
+def test_defaults_are_those_of_the_class(app: typer.Typer, call_arguments: list[Any]) -> None:
     assert _run(app, "rye").exception is None
-    assert baked == [BakeOptions(flour="rye"), None, False]
-    assert baked[0].loading == LoadOptions()
+    assert call_arguments == [BakeOptions(flour="rye"), None, False]
+    assert call_arguments[0].loading == LoadOptions()
 
 
 def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
-    said = _run(app, "--help").output
+    output = _run(app, "--help").output
     for part in (
         "flour",
         "--extra",
@@ -136,11 +138,11 @@ def test_help_shows_names_defaults_panels_and_limits(app: typer.Typer) -> None:
         "Do not heat",
         "0.5,1",
     ):
-        assert part in said, part
-    assert "--helper" not in said
-    assert "--extras" not in said
-    assert said.index("--config") < said.index("--extra")
-    assert said.index("--vegan") < said.index("--json") < said.index("--device")
+        assert part in output, part
+    assert "--helper" not in output
+    assert "--extras" not in output
+    assert output.index("--config") < output.index("--extra")
+    assert output.index("--vegan") < output.index("--json") < output.index("--device")
 
 
 @pytest.mark.parametrize(
@@ -209,9 +211,9 @@ def test_mistakes_on_the_command_line(app: typer.Typer) -> None:
 def test_paths_in_a_file_are_relative_to_it(tmp_path: Path) -> None:
     (tmp_path / "near").mkdir()
     file = tmp_path / "bake.toml"
-    for flour, place in {"rye": "rye", "near": tmp_path / "near", "./gone": tmp_path / "gone", "a/b": "a/b"}.items():
+    for flour, expected in {"rye": "rye", "near": tmp_path / "near", "./gone": tmp_path / "gone", "a/b": "a/b"}.items():
         file.write_text(f'flour = "{flour}"\nrecipe = ""\nextra = []\n')
-        assert read_toml(file, BakeOptions) == {"flour": str(place)}
+        assert read_toml(file, BakeOptions) == {"flour": str(expected)}
 
 
 def test_values_are_converted_where_nothing_can_go_wrong() -> None:
@@ -246,7 +248,9 @@ def test_options_are_immutable_hashable_and_can_be_sent() -> None:
 
 
 def test_the_template_sets_every_option_to_its_default(tmp_path: Path) -> None:
-    panels = toml_template(one for one in BakeOptions.parameters().values() if one.cli and not one.required)
+    panels = toml_template(
+        parameter for parameter in BakeOptions.parameters().values() if parameter.cli and not parameter.required
+    )
     assert list(panels) == ["", "Oven"]
     file = tmp_path / "all.toml"
     file.write_text("\n".join(line for panel in panels.values() for _, line in panel))
@@ -261,17 +265,17 @@ def test_help_in_python_teaches_the_keywords() -> None:
 
     assert "How hot." in str(bake.__doc__)
     assert bake("rye", heat=200).heat == 200
-    shown = inspect.signature(bake).parameters
-    assert shown["minutes"].default == 30
-    assert next(iter(shown)) == "flour"
-    assert "options" not in shown
+    parameters = inspect.signature(bake).parameters
+    assert parameters["minutes"].default == 30
+    assert next(iter(parameters)) == "flour"
+    assert "options" not in parameters
 
 
 def test_completion_comes_from_the_fields(app: typer.Typer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["bakery"])
     command: Any = typer.main.get_command(app).commands["bake"]  # type: ignore[attr-defined]
-    by_name = {one.name: one for one in command.params}
+    by_name = {parameter.name: parameter for parameter in command.params}
     context = command.make_context("bake", ["rye"])
-    assert [one.value for one in by_name["style"].shell_complete(context, "br")] == ["braided"]
-    assert [one.value for one in by_name["crust"].shell_complete(context, "")] == ["thin", "thick"]
-    assert [one.value for one in by_name["flour"].shell_complete(context, "s")] == ["spelt"]
+    assert [item.value for item in by_name["style"].shell_complete(context, "br")] == ["braided"]
+    assert [item.value for item in by_name["crust"].shell_complete(context, "")] == ["thin", "thick"]
+    assert [item.value for item in by_name["flour"].shell_complete(context, "s")] == ["spelt"]

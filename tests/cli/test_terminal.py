@@ -1,4 +1,4 @@
-"""What every verb has: `-v`, completion of names, tables that fit, and errors that a newcomer can act on."""
+"""Features of all commands: `-v`, completion, tables that fit the terminal, and helpful errors."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from unmask.studies.report import StudyTable
 # Completion
 
 
-def _completed(words: str) -> list[str]:
-    """What a shell would offer."""
+def _complete(words: str) -> list[str]:
+    """The completions that a shell would offer."""
     typed = words.split(" ")
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1), "_UNMASK_COMPLETE": "complete_bash"}
-    done = subprocess.run(
-        [sys.executable, "-m", "unmask"], env=os.environ | asked, capture_output=True, text=True, check=True
+    variables = {"COMP_WORDS": words, "COMP_CWORD": str(len(typed) - 1), "_UNMASK_COMPLETE": "complete_bash"}
+    process = subprocess.run(
+        [sys.executable, "-m", "unmask"], env=os.environ | variables, capture_output=True, text=True, check=True
     )
-    return done.stdout.split()
+    return process.stdout.split()
 
 
 def test_a_shell_is_told_what_can_follow() -> None:
-    assert {"audit", "card", "study"} <= set(_completed("unmask "))
-    assert _completed("unmask audit --measure s") == ["sentiment"]
-    assert _completed("unmask audit unmask-mini-") == ["unmask-mini-sentiment", "unmask-mini-nli"]
-    assert _completed("unmask study run lipstick-s") == ["lipstick-static"]
+    assert {"audit", "card", "study"} <= set(_complete("unmask "))
+    assert _complete("unmask audit --measure s") == ["sentiment"]
+    assert _complete("unmask audit unmask-mini-") == ["unmask-mini-sentiment", "unmask-mini-nli"]
+    assert _complete("unmask study run lipstick-s") == ["lipstick-static"]
 
 
 def test_names_that_complete_are_those_that_there_are() -> None:
@@ -61,11 +61,11 @@ def test_names_that_complete_are_those_that_there_are() -> None:
         "list": LISTS,
         "study run meta --engine": ("local", "ray"),
     }.items():
-        assert _completed(f"unmask {words} ") == list(names), words
+        assert _complete(f"unmask {words} ") == list(names), words
 
 
 def test_the_help_of_analyse_names_every_measure() -> None:
-    (option,) = [one for one in get_command(app).commands["analyse"].params if one.name == "measure"]  # type: ignore[attr-defined]
+    (option,) = [parameter for parameter in get_command(app).commands["analyse"].params if parameter.name == "measure"]  # type: ignore[attr-defined]
     assert [name for name in registry.BUILT_IN if name not in option.help] == []
 
 
@@ -94,8 +94,8 @@ def test_verbose_says_what_is_loaded_and_where_from(model_folder: Callable[[str]
     words = ("audit", model, "--templates", "t.csv", "--professions", "p.csv")
     loud, quiet = _run(*words, "-v", "--out", "a", cwd=tmp_path), _run(*words, "--out", "b", cwd=tmp_path)
     assert (loud.returncode, quiet.returncode) == (0, 0)
-    for said in (f"Loading {model} from {model}: ", "Measuring association: ", "Writing a: "):
-        assert said in loud.stderr
+    for line in (f"Loading {model} from {model}: ", "Measuring association: ", "Writing a: "):
+        assert line in loud.stderr
     assert quiet.stderr == ""
     assert loud.stdout.replace("a/report", "b/report") == quiet.stdout
 
@@ -104,14 +104,14 @@ def test_verbose_says_what_is_loaded_and_where_from(model_folder: Callable[[str]
 
 
 def test_a_list_of_everything(tmp_path: Path) -> None:
-    shown = _run("list", cwd=tmp_path).stdout
-    assert all(f"\n{name.capitalize()}\n" in shown for name in LISTS)
+    output = _run("list", cwd=tmp_path).stdout
+    assert all(f"\n{name.capitalize()}\n" in output for name in LISTS)
     assert list(json.loads(_run("list", "--json", cwd=tmp_path).stdout)) == list(LISTS)
 
 
 def test_a_wide_table_of_a_study_is_shown_in_parts_that_fit() -> None:
-    columns = ("model", *(f"condition {at}" for at in range(12)))
-    rows = tuple((f"model {at}", *(f"{at}.{column:02}" for column in range(12))) for at in range(3))
+    columns = ("model", *(f"condition {number}" for number in range(12)))
+    rows = tuple((f"model {number}", *(f"{number}.{column:02}" for column in range(12))) for number in range(3))
     table = StudyTable("t", "A wide table", columns, rows, "", pd.DataFrame())
     for width in (60, 80, 300):
         page = StringIO()
@@ -126,7 +126,7 @@ def test_a_wide_table_of_a_study_is_shown_in_parts_that_fit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["audti"], "No such command 'audti'. Did you mean 'audit'? See unmask --help"),
         (["audit", "--model", "x"], "model is given without --model: unmask audit MODEL; see unmask audit --help"),
@@ -134,16 +134,16 @@ def test_a_wide_table_of_a_study_is_shown_in_parts_that_fit() -> None:
         (["finetune", "sentiment", "unmask-mini", "--out", "x"], "give either --data with a known data set, or"),
     ],
 )
-def test_wrong_words_are_one_line(words: list[str], said: str, tmp_path: Path) -> None:
-    done = _run(*words, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_wrong_words_are_one_line(words: list[str], message: str, tmp_path: Path) -> None:
+    process = _run(*words, cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert message in process.stderr
+    assert len(process.stderr.splitlines()) == 1
     assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize(
-    ("model", "method", "said"),
+    ("model", "method", "message"),
     [
         ("v.txt", "leace", "leace changes language models, and .*v.txt is a file; .* --method hard-debias"),
         (
@@ -155,11 +155,11 @@ def test_wrong_words_are_one_line(words: list[str], said: str, tmp_path: Path) -
         ("unmask-mini", "CDS", "unknown method 'CDS'; did you mean 'cds'"),
     ],
 )
-def test_a_method_that_does_not_fit(model: str, method: str, said: str, tmp_path: Path) -> None:
+def test_a_method_that_does_not_fit(model: str, method: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("he 1 0\nshe 0 1\n")
-    given = tmp_path / model if model == "v.txt" else model
-    with pytest.raises(UnmaskError, match=said):
-        unmask.mitigate(str(given), method, tmp_path / "x")
+    source = tmp_path / model if model == "v.txt" else model
+    with pytest.raises(UnmaskError, match=message):
+        unmask.mitigate(str(source), method, tmp_path / "x")
 
 
 def test_a_model_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The runs whose numbers are recorded: commands as a user types them. Later ones read what earlier ones wrote."""
+"""The commands whose numbers are recorded. Later commands read the output of earlier ones."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ TEXT = ("out.txt",)
 
 @dataclass(frozen=True)
 class Case:
-    """One command. What it writes is named after the case."""
+    """One command. Its output is named after the case."""
 
     name: str
     command: str
     reads: Sequence[str] = AUDIT
-    """Patterns of the files whose numbers count; none: standard output is JSON."""
+    """Patterns of the files with the recorded numbers; if empty, standard output is JSON."""
     is_quick: bool = False
-    """Whether it belongs to the slice that runs with the tests."""
+    """Whether it also runs with the tests."""
     needs_data: bool = False
     """Whether it reads datasets that are not in the package."""
 
@@ -86,7 +86,7 @@ CASES = (
 
 
 def prepare(folder: Path) -> None:
-    """Write the inputs that cases share."""
+    """Write the shared inputs of the cases."""
     from unmask.embedded import MODELS
 
     jobs = ("nurse", "engineer", "teacher", "plumber", "lawyer", "cook", "farmer", "clerk")
@@ -112,20 +112,20 @@ def prepare(folder: Path) -> None:
 
 
 def write_vectors(model: Path, path: Path) -> None:
-    """The input embeddings of a model as a word vector file."""
+    """Write the input embeddings of a model as a word vector file."""
     from safetensors.numpy import load_file
     from transformers import AutoTokenizer
 
     words = AutoTokenizer.from_pretrained(model).get_vocab()
     weights = load_file(model / "model.safetensors")
     matrix = next(value for key, value in weights.items() if key.endswith("word_embeddings.weight"))
-    kept = [(word, matrix[index]) for word, index in sorted(words.items(), key=lambda pair: pair[1]) if word.isalpha()]
-    lines = [f"{word} {' '.join(f'{value:.6f}' for value in vector)}" for word, vector in kept]
-    path.write_text(f"{len(kept)} {matrix.shape[1]}\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    rows = [(word, matrix[index]) for word, index in sorted(words.items(), key=lambda pair: pair[1]) if word.isalpha()]
+    lines = [f"{word} {' '.join(f'{value:.6f}' for value in vector)}" for word, vector in rows]
+    path.write_text(f"{len(rows)} {matrix.shape[1]}\n" + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 def call_unmask(arguments: Sequence[str], folder: Path) -> Done:
-    """Run a command with one thread, on which the last bits of a score may depend."""
+    """Run a command with one thread, since the last bits of a score may depend on the number of threads."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "100", "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-m", "unmask", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -139,9 +139,9 @@ def run(case: Case, folder: Path, call: Call | None = None) -> dict[str, Value]:
         arguments += ["--out", f"{case.name}/out.txt"]
     elif case.reads:
         arguments += ["--out", case.name]
-    done = call(arguments) if call else call_unmask(arguments, folder)
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"{case.name}: unmask {case.command}\n{done.stderr}")
+    process = call(arguments) if call else call_unmask(arguments, folder)
+    if process.returncode not in (0, 1):
+        raise RuntimeError(f"{case.name}: unmask {case.command}\n{process.stderr}")
     if not case.reads:
-        return dict(flatten(json.loads(done.stdout)))
+        return dict(flatten(json.loads(process.stdout)))
     return folder_values(folder / case.name, case.reads)

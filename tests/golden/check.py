@@ -1,4 +1,4 @@
-"""Compare the numbers of all recorded runs with what the code gives now; `--record` records them.
+"""Compare the recorded numbers of all runs with those of the current code; `--record` records them.
 
 make golden                                   # all cases, equal to the last bit on the machine that recorded them
 python tests/golden/check.py --tolerance 1e-9 # on another machine
@@ -25,7 +25,7 @@ SHOWN = 12
 
 
 def environment() -> dict[str, str]:
-    """What decides the last bits of a score: the version of torch and the vector instructions of the processor."""
+    """What determines the last bits of a score: the torch version and the processor's vector instructions."""
     import torch
 
     return {"torch": torch.__version__.partition("+")[0], "processor": torch.backends.cpu.get_cpu_capability()}
@@ -39,7 +39,7 @@ def processor_model() -> str:
 
 
 def is_recorded_environment() -> bool:
-    """Whether numbers agree to 1e-9."""
+    """Whether this environment reproduces the recorded numbers to 1e-9."""
     recorded: dict[str, str] = json.loads(ENVIRONMENT.read_text(encoding="utf-8"))
     return environment().items() <= recorded.items()
 

@@ -1,4 +1,4 @@
-"""The numbers of an output folder, under names that do not depend on how the code is organised.
+"""The numbers of an output folder, under names that do not depend on the structure of the code.
 
 A value is a number, a verdict, a caveat code or a hash. Sentences and times are left out: they may change. A column of
 the items table is summarised by a hash of its values and, for numbers, by a sum and a sample that can be compared
@@ -25,7 +25,7 @@ PROSE = {
 }
 KEYS = ("name", "profession", "occupation", "word", "term", "pair", "code")
 ENVELOPE = {"kind"}
-"""Fields at the top of a file that say what it is."""
+"""Top-level fields that identify the type of a file."""
 MEASUREMENT_DETAILS = {"sentiment": "ratings", "inference": "inference", "geometry": "geometry"}
 """The field of schema 1 that held the details of a measure; those of association were fields of the measurement."""
 COMPARISON_DETAILS = {"geometry": "geometry"}
@@ -35,7 +35,7 @@ SAMPLE = 40
 
 
 def folder_values(folder: Path, patterns: Sequence[str]) -> dict[str, Value]:
-    """Every number in the files of a folder that match a pattern."""
+    """All numbers in the files of a folder that match a pattern."""
     values: dict[str, Value] = {}
     for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
         name = path.relative_to(folder).as_posix()
@@ -56,9 +56,9 @@ def recorded_names(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     if "comparisons" in data:
-        return data | {"comparisons": [_recorded_comparison(one) for one in data["comparisons"]]}
+        return data | {"comparisons": [_recorded_comparison(comparison) for comparison in data["comparisons"]]}
     if "measurements" in data:
-        return data | {"measurements": [recorded_names(one) for one in data["measurements"]]}
+        return data | {"measurements": [recorded_names(measurement) for measurement in data["measurements"]]}
     if not {"groups", "tests"} <= data.keys():
         return data
     renamed = _rename_details(data, MEASUREMENT_DETAILS)
@@ -111,7 +111,7 @@ def flatten(data: Any, path: str = "") -> Iterator[tuple[str, Value]]:
 
 
 def element_name(element: Any, index: int) -> str:
-    """What tells an element of a list from the others."""
+    """The key that identifies an element of a list."""
     if isinstance(element, dict) and "language" in element and "corpus" in element:
         terms = (element.get("ratings") or {}).get("terms", "")
         parts = (element.get("name"), element["language"], element["corpus"], element.get("protocol"), terms)
@@ -138,7 +138,7 @@ def column_values(items: pd.DataFrame) -> Iterator[tuple[str, Value]]:
 
 
 def differences(recorded: dict[str, Value], current: dict[str, Value], tolerance: float) -> list[str]:
-    """What differs, one line each. With a tolerance, hashes of numbers are not compared, only the numbers."""
+    """One line per difference. With a tolerance, numbers are compared, but not their hashes."""
     rows = {key.rpartition(":")[0]: value for key, value in recorded.items() if key.endswith(":rows")}
     lines = [f"missing: {key}" for key in recorded.keys() - current.keys()]
     lines += [f"new: {key}" for key in current.keys() - recorded.keys()]

@@ -1,4 +1,4 @@
-"""Context-Debias: its loss against a naive reference, which sentences it takes, and a run from end to end."""
+"""Context-Debias: loss against a naive reference, selection of sentences, and complete runs."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ EXAMPLES = [
 CPU = Accelerator(cpu=True)
 
 
-def _task(folder: Path, **how: Any) -> tuple[ContextDebias, Any, Any]:
-    """The task, and a model that is no longer the original one."""
+def _make_task(folder: Path, **options: Any) -> tuple[ContextDebias, Any, Any]:
+    """Make the task, a perturbed model and its tokenizer."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
-    task = ContextDebias(model, tokenizer, WORDS, 64, **how)
+    task = ContextDebias(model, tokenizer, WORDS, 64, **options)
     torch.manual_seed(3)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -65,46 +65,48 @@ def _task(folder: Path, **how: Any) -> tuple[ContextDebias, Any, Any]:
     return task, model, tokenizer
 
 
-def _alone(model: Any, tokenizer: Any, text: str) -> torch.Tensor:
-    """The states of one sentence by itself, by the whole model: layers × tokens × dimensions."""
+def _compute_states(model: Any, tokenizer: Any, text: str) -> torch.Tensor:
+    """The hidden states of a single sentence: layers × tokens × dimensions."""
     with torch.no_grad():
         out = model(input_ids=torch.tensor([tokenizer(text)["input_ids"]]), output_hidden_states=True)
     return torch.stack(out.hidden_states)[:, 0].double()
 
 
-def _word_states(states: torch.Tensor, tokenizer: Any, text: str, words: Sequence[str]) -> list[torch.Tensor]:
-    """The mean state of each word of a list that the text holds, each once at most."""
+def _average_words(states: torch.Tensor, tokenizer: Any, text: str, words: Sequence[str]) -> list[torch.Tensor]:
+    """The mean state of each listed word in the text, once per word."""
     starts = {word: f" {text.lower()}".find(f" {word}") for word in words}
-    found = [(start, start + len(word)) for word, start in starts.items() if start >= 0]
-    return [states[:, pieces_at(tokenizer, text, span)].mean(dim=1) for span in found]
+    spans = [(start, start + len(word)) for word, start in starts.items() if start >= 0]
+    return [states[:, pieces_at(tokenizer, text, span)].mean(dim=1) for span in spans]
 
 
-def _naive(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[float, float]:
-    """L and L_reg, a sentence at a time."""
+def _compute_losses(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[float, float]:
+    """L and L_reg, computed sentence by sentence."""
     vectors = {}
     for gender in ("female", "male"):
-        mine = [one.text for one in EXAMPLES if one.label == gender]
+        texts = [example.text for example in EXAMPLES if example.label == gender]
         occurrences = [
             state
-            for text in mine
-            for state in _word_states(_alone(task.original, tokenizer, text), tokenizer, text, WORDS[gender])
+            for text in texts
+            for state in _average_words(_compute_states(task.original, tokenizer, text), tokenizer, text, WORDS[gender])
         ]
         vectors[gender] = torch.stack(occurrences).mean(dim=0)
     pulls, changes = [], []
-    for one in EXAMPLES:
-        states = _alone(model, tokenizer, one.text)
-        if one.label != "stereotype":
-            changes.append(((states - _alone(task.original, tokenizer, one.text)) ** 2).mean().item())
+    for example in EXAMPLES:
+        states = _compute_states(model, tokenizer, example.text)
+        if example.label != "stereotype":
+            changes.append(((states - _compute_states(task.original, tokenizer, example.text)) ** 2).mean().item())
             continue
         if task.tokens == "one":
-            chosen = _word_states(states, tokenizer, one.text, WORDS["stereotype"])
+            selected = _average_words(states, tokenizer, example.text, WORDS["stereotype"])
         else:
-            ids = tokenizer(one.text)["input_ids"]
-            chosen = [states[:, at] for at, token in enumerate(ids) if token not in tokenizer.all_special_ids]
+            ids = tokenizer(example.text)["input_ids"]
+            selected = [
+                states[:, position] for position, token in enumerate(ids) if token not in tokenizer.all_special_ids
+            ]
         layers = {"all": range(len(states)), "last": [len(states) - 1], "first": [0]}[task.layers]
         squares = [
             sum(float(vectors[gender][layer] @ state[layer]) ** 2 for gender in vectors)
-            for state in chosen
+            for state in selected
             for layer in layers
         ]
         pulls.append(sum(squares) / len(squares))
@@ -127,11 +129,11 @@ def _naive(task: ContextDebias, model: Any, tokenizer: Any) -> tuple[float, floa
 def test_the_loss_is_that_of_one_sentence_at_a_time(
     family: str, tokens: str, layers: str, model_folder: Folder
 ) -> None:
-    task, model, tokenizer = _task(model_folder(family), tokens=tokens, layers=layers)
+    task, model, tokenizer = _make_task(model_folder(family), tokens=tokens, layers=layers)
     features = task.features(EXAMPLES)
     assert len(features) == len(EXAMPLES)
-    pull, change = _naive(task, model, tokenizer)
-    for rows in (1, 3, 7):  # neither the batch nor its padding counts
+    pull, change = _compute_losses(task, model, tokenizer)
+    for rows in (1, 3, 7):  # independent of batch size and padding
         metrics = evaluate(model, task, features, CPU, rows=rows)
         assert metrics["orthogonality"] == pytest.approx(pull, rel=1e-4)
         assert metrics["preservation"] == pytest.approx(change, rel=1e-4)
@@ -140,7 +142,7 @@ def test_the_loss_is_that_of_one_sentence_at_a_time(
 
 
 def test_padding_on_the_left_changes_nothing(model_folder: Folder) -> None:
-    task, model, _ = _task(model_folder("modernbert"), tokens="one")
+    task, model, _ = _make_task(model_folder("modernbert"), tokens="one")
     right = evaluate(model, task, task.features(EXAMPLES), CPU, rows=7)
     task.tokenizer.padding_side = "left"
     left = evaluate(model, task, task.features(EXAMPLES), CPU, rows=7)
@@ -148,28 +150,30 @@ def test_padding_on_the_left_changes_nothing(model_folder: Folder) -> None:
 
 
 def test_kinds_count_alike_however_many_there_are(model_folder: Folder) -> None:
-    task, model, _ = _task(model_folder("bert-uncased"))
+    task, model, _ = _make_task(model_folder("bert-uncased"))
     features = task.features(EXAMPLES)
     parts = evaluate(model, task, features, CPU, rows=7)
-    genders = [evaluate(model, task, [row for row in features if row["labels"] == [at]], CPU, rows=7) for at in (1, 2)]
+    genders = [
+        evaluate(model, task, [row for row in features if row["labels"] == [label]], CPU, rows=7) for label in (1, 2)
+    ]
     task.learn_genders(features, CPU, rows=7, balance=True, relative=False)
     assert task.weights.tolist() == pytest.approx([0.2 * 7 / 6, 0.8 * 7 / 9, 0.8 * 7 / 6])
-    wanted = (0.2 * parts["orthogonality"] + 0.8 * sum(one["preservation"] for one in genders)) / 3
-    assert evaluate(model, task, features, CPU, rows=3)["loss"] == pytest.approx(wanted, rel=1e-5)
-    assert genders[0]["orthogonality"] is genders[0]["cosine"]["male"] is None  # no stereotype sentence, no number
+    expected = (0.2 * parts["orthogonality"] + 0.8 * sum(metrics["preservation"] for metrics in genders)) / 3
+    assert evaluate(model, task, features, CPU, rows=3)["loss"] == pytest.approx(expected, rel=1e-5)
+    assert genders[0]["orthogonality"] is genders[0]["cosine"]["male"] is None  # None without stereotype sentences
 
 
 def test_each_part_is_relative_to_the_original_model(model_folder: Folder) -> None:
-    task, _, tokenizer = _task(model_folder("bert-uncased"), tokens="one")
+    task, _, tokenizer = _make_task(model_folder("bert-uncased"), tokens="one")
     features = task.features(EXAMPLES)
     task.learn_genders(features, CPU, rows=2, balance=False, relative=True)
     assert evaluate(task.original, task, features, CPU, rows=3)["loss"] == pytest.approx(0.2 * 2 / 7)
-    squares = [float(_alone(task.original, tokenizer, one.text).pow(2).mean()) for one in EXAMPLES[2:]]
+    squares = [float(_compute_states(task.original, tokenizer, example.text).pow(2).mean()) for example in EXAMPLES[2:]]
     assert task.weights[1:].tolist() == pytest.approx([0.8 * 5 / sum(squares)] * 2)
 
 
 def test_orthogonality_by_hand() -> None:
-    """One layer, one row: a word of two pieces and a word of one; the first vector is (1, 0), the second (0, 2)."""
+    """One layer and one row, with words of two pieces and one piece; the vectors are (1, 0) and (0, 2)."""
     states = torch.tensor([[[[9.0, 9.0], [1.0, 0.0], [3.0, 2.0], [0.0, -3.0]]]])
     vectors = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])
     value, cosines = orthogonality(states, torch.tensor([[0, 1, 1, 2]]), vectors)
@@ -188,7 +192,7 @@ def test_preservation_by_hand() -> None:
 
 
 def test_the_original_model_has_nothing_to_keep_and_is_never_changed(model_folder: Folder) -> None:
-    task, _, _ = _task(model_folder("bert-uncased"))
+    task, _, _ = _make_task(model_folder("bert-uncased"))
     features = task.features(EXAMPLES)
     assert evaluate(task.original, task, features, CPU, rows=3)["preservation"] == 0
     assert not any(parameter.requires_grad for parameter in task.original.parameters())
@@ -215,14 +219,14 @@ def test_a_tokenizer_without_offsets_is_refused(model_folder: Folder) -> None:
 
 def test_words_are_found_whole_and_the_longest_first() -> None:
     text = "Man's sister-in-law, the Sister; a manual, in law."
-    found = WholeWords(["man", "sister", "sister-in-law", "law"]).find_spans(text)
-    assert [text[start:end] for start, end in found] == ["Man", "sister-in-law", "Sister", "law"]
+    spans = WholeWords(["man", "sister", "sister-in-law", "law"]).find_spans(text)
+    assert [text[start:end] for start, end in spans] == ["Man", "sister-in-law", "Sister", "law"]
     assert WholeWords([]).find_spans(text) == []
 
 
 def test_sentences_are_sorted_by_their_words() -> None:
     lists = gather_words("en", None, None)
-    assert not {"waiter", "nanny"} & set(lists["stereotype"])  # gendered, so no stereotypes here
+    assert not {"waiter", "nanny"} & set(lists["stereotype"])  # gendered words are not used as stereotypes
     assert {"mrs", "she"} <= set(lists["female"])
     texts = [
         "The nurse slept.",
@@ -232,9 +236,9 @@ def test_sentences_are_sorted_by_their_words() -> None:
         "I miss the rain.",
         "He and she left.",
     ]
-    found, others = sort_sentences(texts, lists)
-    assert found == {"stereotype": texts[:1], "female": texts[2:3], "male": texts[3:4]}
-    assert others == {"of_both_genders": 2, "without_such_words": 1}
+    sentences, excluded = sort_sentences(texts, lists)
+    assert sentences == {"stereotype": texts[:1], "female": texts[2:3], "male": texts[3:4]}
+    assert excluded == {"of_both_genders": 2, "without_such_words": 1}
 
 
 def test_the_record_names_the_professions_that_were_trained_on() -> None:
@@ -276,22 +280,22 @@ def test_it_makes_stereotypes_orthogonal_and_keeps_what_it_is_told_to(
     model_folder: Folder, corpus: Path, tmp_path: Path
 ) -> None:
     change = {}
-    some: dict[str, Any] = {"layers": "last", "sentences": 24}
-    for beta, how in ((0.0, {}), (0.8, {}), (0.4, some)):
+    sampled: dict[str, Any] = {"layers": "last", "sentences": 24}
+    for beta, options in ((0.0, {}), (0.8, {}), (0.4, sampled)):
         out = tmp_path / str(beta)
         record = mitigate_model(
-            _request(model_folder("bert-uncased"), corpus, out, epochs=4, tokens="one", beta=beta, **how)
+            _request(model_folder("bert-uncased"), corpus, out, epochs=4, tokens="one", beta=beta, **options)
         )
         details = record["details"]
         after = details["history"][-1]
         assert details["before"]["preservation"] == 0
         assert after["orthogonality"] < 0.5 * details["before"]["orthogonality"]
         change[beta] = after["preservation"]
-        each = how.get("sentences", 32)
+        count = options.get("sentences", 32)
         assert details["sentences"] == {
             "found": {"stereotype": 32, "female": 32, "male": 32, "of_both_genders": 1, "without_such_words": 0},
-            "learned": dict.fromkeys(KINDS, each - each // 4),
-            "held_out": dict.fromkeys(KINDS, each // 4),
+            "learned": dict.fromkeys(KINDS, count - count // 4),
+            "held_out": dict.fromkeys(KINDS, count // 4),
         }
         assert details["seen_in_training"]["bec_pro_professions"] == ["plumber", "secretary"]
         assert json.loads((out / "mitigation.json").read_text())["details"] == details
@@ -299,7 +303,7 @@ def test_it_makes_stereotypes_orthogonal_and_keeps_what_it_is_told_to(
 
 
 def test_an_interrupted_run_ends_like_one_that_was_not(model_folder: Folder, corpus: Path, tmp_path: Path) -> None:
-    """With dropout, in the middle of an epoch: the same weights to the last bit."""
+    """With dropout and an interruption within an epoch, the weights are equal to the last bit."""
     whole, parts = (_request(model_folder("bert-uncased"), corpus, tmp_path / name) for name in ("whole", "parts"))
     mitigate_model(whole)
 
@@ -315,16 +319,16 @@ def test_an_interrupted_run_ends_like_one_that_was_not(model_folder: Folder, cor
 
 
 def test_another_list_of_words_is_another_run(model_folder: Folder, corpus: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own.txt"
-    own.write_text("plumber\n")
-    request = _request(model_folder("bert-uncased"), corpus, tmp_path / "out", stereotypes=str(own))
+    word_list = tmp_path / "own.txt"
+    word_list.write_text("plumber\n")
+    request = _request(model_folder("bert-uncased"), corpus, tmp_path / "out", stereotypes=str(word_list))
 
     def stop(_: News) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(Stopped):
         mitigate_model(request, watch=stop)
-    own.write_text("plumber\nsecretary\n")
+    word_list.write_text("plumber\nsecretary\n")
     with pytest.raises(UnmaskError, match="lists of words changed"):
         mitigate_model(request)
 
@@ -375,13 +379,13 @@ def test_progress_is_shown_without_an_accuracy(capsys: pytest.CaptureFixture[str
 
 
 def test_lists_of_ones_own(tmp_path: Path) -> None:
-    def file(name: str, text: str) -> Path:
+    def write_list(name: str, text: str) -> Path:
         (tmp_path / name).write_bytes(text.encode("latin-1"))
         return tmp_path / name
 
-    female, male = file("f.txt", "Frau\n\n Tante \n"), file("m.txt", "Mann\n")
-    own = file("s.txt", "Krankenpfleger\nmann\n")
-    lists = gather_words("de", (female, male), own)
+    female, male = write_list("f.txt", "Frau\n\n Tante \n"), write_list("m.txt", "Mann\n")
+    stereotypes = write_list("s.txt", "Krankenpfleger\nmann\n")
+    lists = gather_words("de", (female, male), stereotypes)
     assert lists == {"stereotype": ["krankenpfleger"], "female": ["frau", "tante"], "male": ["mann"]}
     for language in ("de", "xx"):
         with pytest.raises(UnmaskError, match="there are no stereotype words"):
@@ -397,6 +401,6 @@ def test_lists_of_ones_own(tmp_path: Path) -> None:
         ("é", "is not UTF-8"),
     ):
         with pytest.raises(UnmaskError, match=message):
-            read_word_list(file("bad.txt", text))
+            read_word_list(write_list("bad.txt", text))
     with pytest.raises(UnmaskError, match=r"cannot be read \(Is a directory\); give a text file"):
         read_word_list(tmp_path)

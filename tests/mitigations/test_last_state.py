@@ -1,4 +1,4 @@
-"""An erasure built into a model: the last hidden state has lost it, in plain transformers, for every family."""
+"""An erasure built into a model removes the concept from the last hidden state, in plain transformers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ OTHER = {"input_ids": torch.tensor([[9, 4, 4, 3, 8]]), "attention_mask": torch.o
 READERS_ONLY = ("albert", "modernbert")
 
 
-def an_erasure(size: int) -> Erasure:
-    choice = np.random.default_rng(3)
-    return leace(choice.normal(size=(300, size)) + 1, choice.normal(size=(300, 2)))
+def make_erasure(size: int) -> Erasure:
+    rng = np.random.default_rng(3)
+    return leace(rng.normal(size=(300, size)) + 1, rng.normal(size=(300, 2)))
 
 
-def states(model: object, inputs: dict[str, torch.Tensor]) -> np.ndarray:
+def compute_last_states(model: object, inputs: dict[str, torch.Tensor]) -> np.ndarray:
     with torch.no_grad():
         hidden = model.base_model(**inputs)[0]  # type: ignore[attr-defined]
-    found: np.ndarray = hidden.double().reshape(-1, hidden.shape[-1]).numpy()
-    return found
+    flat: np.ndarray = hidden.double().reshape(-1, hidden.shape[-1]).numpy()
+    return flat
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)
@@ -37,13 +37,13 @@ def test_what_was_erased_is_gone_from_what_plain_transformers_loads(
     model_folder: Callable[[str], Path], family: str, tmp_path: Path
 ) -> None:
     model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder(family)).eval()
-    before, logits = states(model, OTHER), model(**OTHER).logits
-    erasure = an_erasure(before.shape[1])
+    before, logits = compute_last_states(model, OTHER), model(**OTHER).logits
+    erasure = make_erasure(before.shape[1])
     placed = build_in_erasure(model, erasure, INPUTS)
     model.save_pretrained(tmp_path)
-    again = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
-    assert torch.equal(again(**OTHER).logits, model(**OTHER).logits)
-    assert not torch.allclose(again(**OTHER).logits, logits, atol=1e-3)
+    reloaded = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
+    assert torch.equal(reloaded(**OTHER).logits, model(**OTHER).logits)
+    assert not torch.allclose(reloaded(**OTHER).logits, logits, atol=1e-3)
     assert placed.in_state == (family not in READERS_ONLY)
     if placed.in_state:
         bare = transformers.AutoModel.from_pretrained(tmp_path).eval()
@@ -53,10 +53,10 @@ def test_what_was_erased_is_gone_from_what_plain_transformers_loads(
         cosine = (
             (after * erasure(before)).sum(1) / np.linalg.norm(after, axis=1) / np.linalg.norm(erasure(before), axis=1)
         )
-        assert cosine.min() > 0.95  # the same states as by the erasure alone, but for what the normalisation sets anew
+        assert cosine.min() > 0.95  # the states of the erasure alone, except for the normalisation
         assert "`last_hidden_state` itself has lost it" in str(placed)
     else:
-        assert states(again, OTHER) == pytest.approx(before, abs=1e-5)
+        assert compute_last_states(reloaded, OTHER) == pytest.approx(before, abs=1e-5)
         assert "is unchanged" in str(placed)
 
 
@@ -66,8 +66,8 @@ def test_only_the_last_layer_is_changed(model_folder: Callable[[str], Path], tmp
         before = model(**OTHER, output_hidden_states=True).hidden_states
         build_in_erasure(model, projection(np.eye(before[0].shape[-1])[:2]), INPUTS)
         after = model(**OTHER, output_hidden_states=True).hidden_states
-    for one, other in zip(before[:-1], after[:-1], strict=True):
-        assert torch.allclose(one, other, atol=1e-6)
+    for before_state, after_state in zip(before[:-1], after[:-1], strict=True):
+        assert torch.allclose(before_state, after_state, atol=1e-6)
     assert after[-1][..., :2].abs().max() < 1e-5
     model.save_pretrained(tmp_path)
     size = json.loads((model_folder("bert-uncased") / "config.json").read_text())["intermediate_size"]
@@ -78,7 +78,7 @@ def test_an_activation_that_lets_nothing_through_is_not_used(model_folder: Calla
     config = transformers.AutoConfig.from_pretrained(model_folder("bert-uncased"))
     config.hidden_act = "tanh"
     model = transformers.AutoModelForMaskedLM.from_config(config).eval()
-    placed = build_in_erasure(model, an_erasure(config.hidden_size), INPUTS)
+    placed = build_in_erasure(model, make_erasure(config.hidden_size), INPUTS)
     assert not placed.in_state
     assert placed.layers == ["cls.predictions.transform.dense"]
 
@@ -87,4 +87,4 @@ def test_a_normalisation_that_hides_a_dimension_is_not_used(model_folder: Callab
     model = transformers.AutoModelForMaskedLM.from_pretrained(model_folder("bert-uncased")).eval()
     with torch.no_grad():
         model.bert.encoder.layer[-1].output.LayerNorm.weight[3] = 0.0
-    assert not build_in_erasure(model, an_erasure(model.config.hidden_size), INPUTS).in_state
+    assert not build_in_erasure(model, make_erasure(model.config.hidden_size), INPUTS).in_state

@@ -1,4 +1,4 @@
-"""Mitigations: a bias that was put into a model is smaller after each of them, and a comparison says so."""
+"""Mitigations: each reduces a planted bias, and a comparison reports it."""
 
 from __future__ import annotations
 
@@ -52,20 +52,22 @@ BEING = ("is", "works as", "wants to become", "was once")
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded model, taught that a profession is held by men or women as in the workforce, and more so.
+    """The embedded model, trained to exaggerate the gender shares of professions in the workforce.
 
-    Beside it: its professions, the text that it was taught, and sentences in which a gender is stated twice.
+    The folder also holds the professions, the training text, and sentences that state a gender twice.
     """
     folder = tmp_path_factory.mktemp("planted")
-    kept = [
-        one
+    professions = [
+        attribute
         for group in ("female", "male")
-        for one in [each for each in attributes("en") if each.group == group and " " not in each.name][:6]
+        for attribute in [
+            candidate for candidate in attributes("en") if candidate.group == group and " " not in candidate.name
+        ][:6]
     ]
     with (folder / "professions.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["profession", "group", "workforce_share"])
-        rows.writerows([one.name, one.group, one.workforce_share] for one in kept)
+        rows.writerows([attribute.name, attribute.group, attribute.workforce_share] for attribute in professions)
     corpus = build_rows("en", "bec-pro", professions_file=folder / "professions.csv")
     sample = as_in_the_workforce(corpus, times=1, seed=1)
     base = load_trainable("unmask-mini", LoadOptions())
@@ -77,9 +79,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     people = {(row.person, row.gender): None for row in corpus if row.person.lower() not in ("he", "she")}
     stated = [form.format(who[0].upper() + who[1:], pronouns[gender]) for form in STATED for who, gender in people]
     (folder / "stated.txt").write_text("\n".join(stated))
-    someone = [f"{who} {what} a {one.name}." for who in SOMEBODY for what in BEING for one in kept]
+    someone = [
+        f"{who} {relation} a {attribute.name}." for who in SOMEBODY for relation in BEING for attribute in professions
+    ]
     (folder / "someone.txt").write_text("\n".join(someone + stated))
-    (folder / "stereotypes.txt").write_text("\n".join(one.name for one in kept))
+    (folder / "stereotypes.txt").write_text("\n".join(attribute.name for attribute in professions))
     unmask.audit(str(folder / "biased"), professions=folder / "professions.csv").save(folder / "before")
     return folder
 
@@ -100,14 +104,14 @@ CONTEXT = [("learning_rate", 5e-4), ("epochs", 4), ("batch_size", 16), ("held_ou
 def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
     planted: Path, tmp_path: Path, method: str, text: str, settings: list[tuple[str, Any]]
 ) -> None:
-    more = [("stereotypes", str(planted / "stereotypes.txt"))] if method == "context-debias" else []
+    word_list = [("stereotypes", str(planted / "stereotypes.txt"))] if method == "context-debias" else []
     corpus = (str(planted / text),)
     request = MitigateOptions(
         model=str(planted / "biased"),
         method=method,
         out=tmp_path / "made",
         corpus=corpus,
-        settings=dict([*settings, *more]),
+        settings=dict([*settings, *word_list]),
     )
     record = mitigate_model(request)
     unmask.audit(str(tmp_path / "made"), professions=planted / "professions.csv").save(tmp_path / "after")
@@ -116,7 +120,7 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
     change = comparison.changes["stereotype"]
     before, after = change.values
     assert before is not None
-    assert before > 1.5  # it was planted
+    assert before > 1.5  # the planted bias
     assert after is not None
     assert abs(after) < 0.7 * before
     assert comparison.verdict == change.verdict == "improved", comparison.headline_text
@@ -147,7 +151,7 @@ def test_the_folder_says_what_it_is_and_loads_anywhere(planted: Path, tmp_path: 
     name = "bert.encoder.layer.0.attention.self.query.weight"
     save_file({**weights, name: weights[name] + 1}, tmp_path / "made" / "model.safetensors", {"format": "pt"})
     info = load_masked_lm(str(tmp_path / "made")).info()  # type: ignore[attr-defined]
-    assert info.mitigation is None  # trained on since: it is no more what the record tells of
+    assert info.mitigation is None  # changed since, so the record no longer describes it
 
 
 def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp_path: Path) -> None:
@@ -164,26 +168,26 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
     )
     whole = mitigate_model(request)
 
-    class Cut(Exception):  # noqa: N818 - as when the machine goes down
+    class CutOff(Exception):  # noqa: N818 - as when the machine goes down
         pass
 
-    def cut_at(step: int) -> Callable[[Any], None]:
+    def make_cut(step: int) -> Callable[[Any], None]:
         def watch(news: Any) -> None:
             if news.step == step:
-                raise Cut
+                raise CutOff
 
         return watch
 
-    again = request.replace(out=tmp_path / "twice")
+    interrupted = request.replace(out=tmp_path / "twice")
     for step in (3, 6):
-        with pytest.raises(Cut):
-            mitigate_model(again, watch=cut_at(step))
+        with pytest.raises(CutOff):
+            mitigate_model(interrupted, watch=make_cut(step))
         assert not (tmp_path / "twice").exists()
     with pytest.raises(UnmaskError, match="the learning rate changed"):
-        mitigate_model(again.replace(settings={**request.settings, "learning_rate": 2e-3}))
+        mitigate_model(interrupted.replace(settings={**request.settings, "learning_rate": 2e-3}))
     with pytest.raises(UnmaskError, match="holds an unfinished run of another method"):
-        mitigate_model(again.replace(method="leace", settings={}))
-    resumed = mitigate_model(again)
+        mitigate_model(interrupted.replace(method="leace", settings={}))
+    resumed = mitigate_model(interrupted)
     assert resumed["weight_hash"] == whole["weight_hash"]
     assert not (tmp_path / "twice.unfinished").exists()
 
@@ -191,7 +195,7 @@ def test_an_interrupted_run_ends_with_the_same_weights(model_folder: Folder, tmp
 def test_a_mitigation_that_changes_nothing_is_an_error(
     model_folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a method of one's own: a file is enough."""
+    """With a user-defined method, which needs only one file."""
     from unmask.mitigations import methods
 
     (tmp_path / "methods").mkdir()
@@ -216,12 +220,12 @@ def test_what_is_saved_but_not_what_was_made_is_not_kept(
     text.write_text("\n".join(["My sister is a nurse and she works."] * 12))
     real = checkpoints.save_model
 
-    def loses(model: Any, tokenizer: Any, folder: Path) -> None:
+    def save_changed(model: Any, tokenizer: Any, folder: Path) -> None:
         with torch.no_grad():
             next(model.parameters()).add_(1)
         real(model, tokenizer, folder)
 
-    monkeypatch.setattr(checkpoints, "save_model", loses)
+    monkeypatch.setattr(checkpoints, "save_model", save_changed)
     with pytest.raises(UnmaskError, match="the saved weights are not those that were made"):
         mitigate_model(
             MitigateOptions(
@@ -244,21 +248,21 @@ def test_closed_forms_fit_every_kind_of_model(model_folder: Folder, tmp_path: Pa
 
 
 def test_vectors_in_every_format(tmp_path: Path) -> None:
-    choice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     words = ["she", "he", "woman", "man", "girl", "boy", "her", "his", "nurse", "engineer", "caf\udce9"]
-    gender = choice.normal(size=12)
+    gender = rng.normal(size=12)
     signs = np.array([1, -1] * 4 + [0.8, -0.8, 0.0])
-    matrix = (np.outer(signs, gender) + 0.3 * choice.normal(size=(11, 12))).astype(np.float32)
+    matrix = (np.outer(signs, gender) + 0.3 * rng.normal(size=(11, 12))).astype(np.float32)
     write_vectors(tmp_path / "v.bin", Vectors(words, matrix), "word2vec")
     for form in ("word2vec", "word2vec-text", "glove"):
         out = tmp_path / form
         record = mitigate_model(
             MitigateOptions(model=str(tmp_path / "v.bin"), method="hard-debias", out=out, settings={"format": form})
         )
-        made = read_vectors(out / {"word2vec": "v.bin"}.get(form, "v.txt"))
-        assert made.form == form
-        assert made.words == words
-        she, he, nurse = made.vectors(["she", "he", "nurse"])
+        vectors = read_vectors(out / {"word2vec": "v.bin"}.get(form, "v.txt"))
+        assert vectors.form == form
+        assert vectors.words == words
+        she, he, nurse = vectors.vectors(["she", "he", "nurse"])
         assert nurse @ she == pytest.approx(nurse @ he, abs=1e-5)
         parts = record["details"]["mean_part_along_gender"]
         assert parts["after"] < parts["before"]
@@ -276,7 +280,7 @@ def test_vectors_in_every_format(tmp_path: Path) -> None:
 
 
 def test_a_gender_space_worked_by_hand() -> None:
-    """Pairs that differ along one axis alone: it is the space, and holds all the variance."""
+    """Pairs that differ along one axis: this axis is the subspace and explains all the variance."""
     pairs = np.array([[[1.0, 2.0, 0.0], [-1.0, 2.0, 0.0]], [[2.0, 0.0, 3.0], [-2.0, 0.0, 3.0]]])
     directions, shares = gender_subspace(pairs, 1)
     assert np.abs(directions) == pytest.approx(np.array([[1.0, 0.0, 0.0]]))
@@ -298,22 +302,22 @@ def test_the_published_masking_fills_with_masks_and_learns_them(model_folder: Fo
     mask, frame = base.tokenizer.mask_token_id, {base.tokenizer.cls_token_id, base.tokenizer.sep_token_id}
     assert {len(row["input_ids"]) for row in rows} == {16}
     assert rows[0]["input_ids"][-1] == mask
-    asked = filled = kept = 0
+    labelled = filled = unchanged = 0
     for epoch in range(300):
         batch = task.batch(rows[:1], [(epoch, 0)])
         assert batch["attention_mask"].all()
         ids, labels = batch["input_ids"][0].tolist(), batch["labels"][0].tolist()
-        for original, shown, label in zip(rows[0]["input_ids"], ids, labels, strict=True):
+        for original, token, label in zip(rows[0]["input_ids"], ids, labels, strict=True):
             if label != IGNORED:
                 assert label == original
                 assert original not in frame
-                asked += 1
+                labelled += 1
                 filled += original == mask
-                kept += shown == original
+                unchanged += token == original
     ordinary = sum(token not in frame for token in rows[0]["input_ids"])
-    assert asked / (300 * ordinary) == pytest.approx(0.15, abs=0.02)
-    assert filled > 0.3 * asked  # most of what is learned is to see a mask where one is
-    assert kept > 0
+    assert labelled / (300 * ordinary) == pytest.approx(0.15, abs=0.02)
+    assert filled > 0.3 * labelled  # most labels are padding masks
+    assert unchanged > 0
 
 
 def test_a_published_step_without_a_label_changes_nothing_and_goes_on(
@@ -336,8 +340,8 @@ def test_a_published_step_without_a_label_changes_nothing_and_goes_on(
 
 def test_what_a_stranger_wrote_beside_a_model_is_not_believed(model_folder: Folder, tmp_path: Path) -> None:
     shutil.copytree(model_folder("bert-uncased"), tmp_path / "model")
-    known = load_masked_lm(str(tmp_path / "model")).info().weight_hash  # type: ignore[attr-defined]
-    whole = {"method": "cds", "weight_hash": known, "parent": {"weight_hash": "ab"}}
+    weight_hash = load_masked_lm(str(tmp_path / "model")).info().weight_hash  # type: ignore[attr-defined]
+    whole = {"method": "cds", "weight_hash": weight_hash, "parent": {"weight_hash": "ab"}}
     for content, method in (
         (json.dumps(whole), "cds"),
         (json.dumps(whole | {"parent": "evil"}), None),
@@ -356,7 +360,7 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
     task = MaskedLanguageModelling(base.tokenizer, 64, seed=1)
     texts = ["My sister is a nurse.", "He rests.", "This man wants to become a mason and my dad applied for it too."]
     rows = task.features([TextExample(text) for text in texts])
-    draws = [(0, at) for at in range(3)]
+    draws = [(0, index) for index in range(3)]
     with torch.no_grad():
         together = task.run(base.model, task.batch(rows, draws))
         single = sum(task.run(base.model, task.batch([row], [draw])) for row, draw in zip(rows, draws, strict=True))
@@ -367,17 +371,17 @@ def test_batches_of_any_length_give_the_loss_of_one_sentence_at_a_time(model_fol
 def test_gap_is_read_whole_and_half_of_it_is_chosen() -> None:
     documents = read_corpus(["gap"], offline=True)
     assert len(documents) == 4454
-    assert 12_500 < sum(len(split_sentences(one, "en")) for one in documents) < 14_500
-    chosen = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in documents)
-    assert abs(chosen - 2227) < 4 * 33.4  # standard deviations of a fair coin
+    assert 12_500 < sum(len(split_sentences(document, "en")) for document in documents) < 14_500
+    selected = sum(DocumentSampler(0.5, 42).selects(document.encode()) for document in documents)
+    assert abs(selected - 2227) < 4 * 33.4  # four standard deviations of a fair coin
 
 
 def test_settings_are_read_as_they_are_meant() -> None:
     method = find_method("cds")
     typed: Any = ["epochs=1", "learning-rate=1e-4", "names=no"]
-    given = MitigateOptions(model="m", method="cds", out=Path("out"), settings=typed).settings
-    made: Any = method_options(method, given, "sound")
-    assert (made.epochs, made.learning_rate, made.names, made.probability) == (1, 1e-4, False, 0.5)
+    settings = MitigateOptions(model="m", method="cds", out=Path("out"), settings=typed).settings
+    options: Any = method_options(method, settings, "sound")
+    assert (options.epochs, options.learning_rate, options.names, options.probability) == (1, 1e-4, False, 0.5)
     published: Any = method_options(method, {}, "published")
     assert (published.learning_rate, published.warmup, published.batch_size, published.probability) == (2e-5, 0, 1, 1)
     for wrong, why in (
@@ -440,10 +444,10 @@ def test_stopping_keeps_a_checkpoint(model_folder: Folder, tmp_path: Path, monke
     text.write_text("\n".join(["My sister is a nurse.", "My brother is a mason."] * 10))
 
     @contextmanager
-    def at_once() -> Any:
+    def interrupt_at_once() -> Any:
         yield lambda: True
 
-    monkeypatch.setattr(loop, "listen_for_interrupt", at_once)
+    monkeypatch.setattr(loop, "listen_for_interrupt", interrupt_at_once)
     request = MitigateOptions(
         model=str(model_folder("bert-uncased")), method="cda", out=tmp_path / "out", corpus=(str(text),)
     )

@@ -1,4 +1,4 @@
-"""The models in the package: they are there, they load, and they are what their cards say."""
+"""The embedded models: present, loadable, and as described on their cards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_masked_language_model_loads_as_any_other() -> None:
     model, report = AutoModelForMaskedLM.from_pretrained(MINI, output_loading_info=True)
     assert not report["missing_keys"]
     assert sum(parameter.numel() for parameter in model.parameters()) < 12e6
-    assert next(model.parameters()).dtype.itemsize == 4  # float16 on disk alone
+    assert next(model.parameters()).dtype.itemsize == 4  # float16 only on disk
     assert AutoTokenizer.from_pretrained(MINI).tokenize("She is an Electrician.") == [
         "she",
         "is",
@@ -49,7 +49,9 @@ def test_person_words_and_professions_are_whole() -> None:
     tokenizer = AutoTokenizer.from_pretrained(MINI)
     targets = {person.target for person in persons("en")}
     assert len(targets) == 18
-    single = {one.name for one in attributes("en") if " " not in one.name and "-" not in one.name}
+    single = {
+        attribute.name for attribute in attributes("en") if " " not in attribute.name and "-" not in attribute.name
+    }
     assert len(single) > 20
     common = {"nurse", "doctor", "engineer", "teacher", "lawyer", "soldier", "librarian", "programmer", "nanny", "chef"}
     split = [word for word in targets | single | common if len(tokenizer.tokenize(word)) != 1]
@@ -68,13 +70,13 @@ def test_person_words_and_professions_are_whole() -> None:
 def test_it_has_read(sentence: str, word: str) -> None:
     tokenizer, model = AutoTokenizer.from_pretrained(MINI), AutoModelForMaskedLM.from_pretrained(MINI).eval()
     encoded = tokenizer(sentence, return_tensors="pt")
-    at = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())
-    assert tokenizer.convert_ids_to_tokens(int(model(**encoded).logits[0, at].argmax())) == word
+    position = int((encoded["input_ids"][0] == tokenizer.mask_token_id).nonzero())
+    assert tokenizer.convert_ids_to_tokens(int(model(**encoded).logits[0, position].argmax())) == word
 
 
 def test_an_audit_says_what_its_card_says() -> None:
-    found = unmask.audit("unmask-mini", measures="association").measurements[0]
-    stereotype, share = found.tests["stereotype"], found.tests["workforce share, pearson"]
+    measurement = unmask.audit("unmask-mini", measures="association").measurements[0]
+    stereotype, share = measurement.tests["stereotype"], measurement.tests["workforce share, pearson"]
     assert stereotype.value == pytest.approx(0.42, abs=0.01)
     assert share.value == pytest.approx(0.43, abs=0.01)
     assert share.p_adjusted is not None
@@ -84,11 +86,11 @@ def test_an_audit_says_what_its_card_says() -> None:
 def test_the_command_takes_names_and_lists_them(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     assert all(name in commands.unmask("models", cwd=tmp_path).stdout for name in embedded.MODELS)
-    done = commands.unmask("audit", "--templates", "t.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = commands.unmask("audit", "--templates", "t.csv", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     assert (tmp_path / "audits" / "unmask-mini" / "report.html").is_file()
-    done = commands.unmask("audit", "unmask-mini-nli", "--limit", "2", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    process = commands.unmask("audit", "unmask-mini-nli", "--limit", "2", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
     assert (tmp_path / "audits" / "unmask-mini-nli" / "report.html").is_file()
 
 
@@ -110,23 +112,23 @@ def test_the_inference_classifier_knows_its_labels() -> None:
     assert list(p.argmax(axis=1)) == [0, 1, 2]
 
 
-def _accuracy(name: str, rows: list[dict[str, Any]], texts: list[Any], labels: dict[str, str]) -> float:
+def _measure_accuracy(name: str, rows: list[dict[str, Any]], texts: list[Any], labels: dict[str, str]) -> float:
     classifier = load_classifier(name)
     assert isinstance(classifier, Classifier)
-    wanted = [classifier.labels.index(labels.get(row["label"], row["label"])) for row in rows]
-    return float(np.mean(classifier.probabilities(texts).argmax(axis=1) == wanted))
+    expected = [classifier.labels.index(labels.get(row["label"], row["label"])) for row in rows]
+    return float(np.mean(classifier.probabilities(texts).argmax(axis=1) == expected))
 
 
-def _sample(file: Path, count: int) -> list[dict[str, Any]]:
+def _sample_rows(file: Path, count: int) -> list[dict[str, Any]]:
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     return random.Random(0).sample(rows, count)
 
 
 def test_the_classifiers_are_as_good_on_real_test_data_as_their_cards_say(data: Path) -> None:
-    rows = _sample(data / "imdb" / "imdb_test.jsonl.gz", 600)
+    rows = _sample_rows(data / "imdb" / "imdb_test.jsonl.gz", 600)
     texts: list[Any] = [row["text"] for row in rows]
-    assert _accuracy("unmask-mini-sentiment", rows, texts, {"pos": "positive", "neg": "negative"}) > 0.88
-    rows = _sample(data / "snli" / "snli_test.jsonl.gz", 1000)
+    assert _measure_accuracy("unmask-mini-sentiment", rows, texts, {"pos": "positive", "neg": "negative"}) > 0.88
+    rows = _sample_rows(data / "snli" / "snli_test.jsonl.gz", 1000)
     texts = [(row["premise"], row["hypothesis"]) for row in rows]
-    assert _accuracy("unmask-mini-nli", rows, texts, {}) > 0.75
+    assert _measure_accuracy("unmask-mini-nli", rows, texts, {}) > 0.75

@@ -1,4 +1,4 @@
-"""Vectors of words in sentences agree with one sentence at a time, for every model family, whatever the batch."""
+"""Contextual word vectors do not depend on the batch, for every model family."""
 
 from __future__ import annotations
 
@@ -30,23 +30,25 @@ WORDS = [WordInSentence(row.sentence, span) for row in ROWS for span in (row.tar
 POOLINGS: tuple[Pooling, ...] = ("first+last", "mean", "first")
 
 
-def states(model: Any, ids: Sequence[int], layers: int) -> NDArray[np.float64]:
-    """The last hidden states of one input by itself, one layer after the other."""
+def compute_last_states(model: Any, ids: Sequence[int], layers: int) -> NDArray[np.float64]:
+    """The concatenated last hidden states of a single input."""
     with torch.no_grad():
-        found = model.base_model(input_ids=torch.tensor([list(ids)]), output_hidden_states=True).hidden_states
-    return np.asarray(torch.cat(found[-layers:], dim=-1)[0].double().numpy())
+        hidden_states = model.base_model(input_ids=torch.tensor([list(ids)]), output_hidden_states=True).hidden_states
+    return np.asarray(torch.cat(hidden_states[-layers:], dim=-1)[0].double().numpy())
 
 
-def one_by_one(model: Any, tokenizer: Any, word: WordInSentence, pooling: str) -> NDArray[np.float64]:
-    """What the vector of a word must be."""
-    hidden = states(model, tokenizer(word.text)["input_ids"], 2)[naive.pieces_at(tokenizer, word.text, word.span)]
-    found = {"first+last": hidden[0] + hidden[-1], "mean": hidden.mean(axis=0), "first": hidden[0]}[pooling]
-    return np.asarray(found)
+def embed_alone(model: Any, tokenizer: Any, word: WordInSentence, pooling: str) -> NDArray[np.float64]:
+    """The expected vector of a word."""
+    hidden = compute_last_states(model, tokenizer(word.text)["input_ids"], 2)[
+        naive.pieces_at(tokenizer, word.text, word.span)
+    ]
+    pooled = {"first+last": hidden[0] + hidden[-1], "mean": hidden.mean(axis=0), "first": hidden[0]}[pooling]
+    return np.asarray(pooled)
 
 
-def apart(found: NDArray[Any], expected: NDArray[Any]) -> float:
-    """The largest distance between two vectors that should be equal, as a part of their length (of some 50 here)."""
-    return float((np.linalg.norm(found - expected, axis=1) / np.linalg.norm(expected, axis=1)).max())
+def measure_distance(vectors: NDArray[Any], expected: NDArray[Any]) -> float:
+    """The largest distance between vectors that should be equal, relative to their length (about 50 here)."""
+    return float((np.linalg.norm(vectors - expected, axis=1) / np.linalg.norm(expected, axis=1)).max())
 
 
 @pytest.fixture(scope="module")
@@ -62,23 +64,23 @@ def test_every_family_agrees_with_one_sentence_at_a_time(family: str, model_fold
     assert isinstance(encoder, TransformersEncoder)
     assert not encoder.unknown(WORDS).any()
     for pooling in POOLINGS:
-        found = encoder.embed(WORDS, layers=2, pooling=pooling)
-        expected = np.array([one_by_one(encoder.model, encoder.tokenizer, word, pooling) for word in WORDS])
-        assert found.shape == expected.shape
-        assert found.dtype == np.float32
-        assert apart(found, expected) <= TOLERANCE
-        assert found.std(axis=0).min() > 0.01  # a wrong place would show
+        vectors = encoder.embed(WORDS, layers=2, pooling=pooling)
+        expected = np.array([embed_alone(encoder.model, encoder.tokenizer, word, pooling) for word in WORDS])
+        assert vectors.shape == expected.shape
+        assert vectors.dtype == np.float32
+        assert measure_distance(vectors, expected) <= TOLERANCE
+        assert vectors.std(axis=0).min() > 0.01  # so that a wrong position is detected
 
 
 def test_the_company_in_a_batch_changes_nothing(mini: TransformersEncoder) -> None:
     together = mini.embed(WORDS)
     alone = np.concatenate([mini.embed([word]) for word in WORDS])
-    assert apart(together, alone) <= TOLERANCE
+    assert measure_distance(together, alone) <= TOLERANCE
     assert np.array_equal(mini.embed(WORDS[::-1])[::-1], mini.embed(WORDS))
 
 
 def test_without_rounding_the_company_changes_no_digit(model_folder: Callable[[str], Path]) -> None:
-    """In double precision what is left of a difference would be padding that is read."""
+    """In double precision, any remaining difference would come from reading padding."""
     encoder = load_encoder(str(model_folder("bert-cased-in-pieces")))
     assert isinstance(encoder, TransformersEncoder)
     encoder.model.double()
@@ -89,15 +91,15 @@ def test_without_rounding_the_company_changes_no_digit(model_folder: Callable[[s
 def test_the_last_layer_comes_last_and_each_sentence_is_run_once(mini: TransformersEncoder) -> None:
     seen: list[int] = []
     hook = mini.model.base_model.register_forward_pre_hook(
-        lambda _module, _args, given: seen.append(len(given["input_ids"])), with_kwargs=True
+        lambda _module, _args, kwargs: seen.append(len(kwargs["input_ids"])), with_kwargs=True
     )
     try:
-        found = mini.embed(WORDS)
+        vectors = mini.embed(WORDS)
     finally:
         hook.remove()
     assert sum(seen) == len(ROWS) < len(WORDS)
-    assert np.array_equal(found[:, -256:], mini.embed(WORDS, layers=1))
-    assert found.shape == (len(WORDS), 4 * 256)
+    assert np.array_equal(vectors[:, -256:], mini.embed(WORDS, layers=1))
+    assert vectors.shape == (len(WORDS), 4 * 256)
 
 
 def test_a_word_of_one_piece_counts_twice_where_first_and_last_are_added(mini: TransformersEncoder) -> None:
@@ -107,25 +109,25 @@ def test_a_word_of_one_piece_counts_twice_where_first_and_last_are_added(mini: T
 
 
 def test_published_places_by_hand(mini: TransformersEncoder) -> None:
-    """In *This is an engineer.* the first place is the article; the last piece is right everywhere."""
+    """In *This is an engineer.* the first position is the article; the last piece is always correct."""
     words = make_published_sentences("engineer")
     tokens = [["[CLS]", *mini.tokenizer.tokenize(word.text), "[SEP]"] for word in words]
-    read = [(each[word.start], each[word.end - 1]) for each, word in zip(tokens, words, strict=True)]
-    assert read == [("an", "engineer")] * 4 + [("engineer", "engineer")] * 2 + [("engineers", "engineers")] * 5
+    token_pairs = [(pieces[word.start], pieces[word.end - 1]) for pieces, word in zip(tokens, words, strict=True)]
+    assert token_pairs == [("an", "engineer")] * 4 + [("engineer", "engineer")] * 2 + [("engineers", "engineers")] * 5
     ids = mini.tokenizer(words[0].text)["input_ids"]
-    hidden = states(mini.model, ids, 4)
+    hidden = compute_last_states(mini.model, ids, 4)
     assert mini.tokenizer.convert_ids_to_tokens(ids[3]) == "an"
     assert np.abs(mini.embed(words[:1])[0] - (hidden[3] + hidden[4])).max() <= TOLERANCE
 
 
 def test_published_drops_underscores_and_counts_from_the_end(mini: TransformersEncoder) -> None:
     words = [TokensInSentence("The taxi_driver is here.", 2, -4), TokensInSentence("The taxi driver is here.", 2, -4)]
-    found = mini.embed(words, pooling="mean")  # tokens at two places are always added
-    hidden = states(mini.model, mini.tokenizer("The taxi driver is here.")["input_ids"], 4)
-    assert np.array_equal(found[0], found[1])
-    assert np.abs(found[0] - (hidden[2] + hidden[3])).max() <= TOLERANCE
-    kept = mini.embed([TokensInSentence("The taxi_driver is here.", 2, -4, dropped=())])
-    assert np.abs(kept[0] - found[0]).max() > 0.01
+    vectors = mini.embed(words, pooling="mean")  # tokens at two positions are always added
+    hidden = compute_last_states(mini.model, mini.tokenizer("The taxi driver is here.")["input_ids"], 4)
+    assert np.array_equal(vectors[0], vectors[1])
+    assert np.abs(vectors[0] - (hidden[2] + hidden[3])).max() <= TOLERANCE
+    with_underscore = mini.embed([TokensInSentence("The taxi_driver is here.", 2, -4, dropped=())])
+    assert np.abs(with_underscore[0] - vectors[0]).max() > 0.01
 
 
 def test_unknown_words_are_told_and_refused() -> None:
@@ -179,13 +181,13 @@ def test_out_of_memory_halves_the_batch(mini: TransformersEncoder, monkeypatch: 
     expected = mini.embed(WORDS)
     inner = mini._run_batch
 
-    def small(inputs: list[tuple[int, ...]], *rest: Any) -> NDArray[np.float32]:
+    def fail_on_large_batches(inputs: list[tuple[int, ...]], *rest: Any) -> NDArray[np.float32]:
         if len(inputs) > 4:
             raise torch.OutOfMemoryError
         return inner(inputs, *rest)
 
-    monkeypatch.setattr(mini, "_run_batch", small)
-    assert apart(mini.embed(WORDS), expected) <= TOLERANCE
+    monkeypatch.setattr(mini, "_run_batch", fail_on_large_batches)
+    assert measure_distance(mini.embed(WORDS), expected) <= TOLERANCE
     assert len(ROWS) > 4
 
 
@@ -194,7 +196,9 @@ def test_nothing_is_kept_between_calls(mini: TransformersEncoder) -> None:
     mini.embed(WORDS)
     gc.collect()
     assert {name: id(value) for name, value in vars(mini).items()} == before
-    assert not [one for one in gc.get_objects() if type(one) is np.ndarray and one.shape == (len(WORDS), 4 * 256)]
+    assert not [
+        value for value in gc.get_objects() if type(value) is np.ndarray and value.shape == (len(WORDS), 4 * 256)
+    ]
 
 
 def test_a_folder_with_a_head_or_without_one_gives_the_same(
@@ -203,16 +207,16 @@ def test_a_folder_with_a_head_or_without_one_gives_the_same(
     folder = model_folder("bert-uncased")
     expected = load_encoder(str(folder)).embed(WORDS, layers=2, pooling="mean")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    headless = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model  # it has no pooler
+    headless = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model  # without a pooler
     classifier = transformers.BertForSequenceClassification(headless.config)
     classifier.bert.load_state_dict(headless.state_dict(), strict=False)
     for name, model in (("headless", headless), ("classifier", classifier)):
         model.save_pretrained(tmp_path / name)
         tokenizer.save_pretrained(tmp_path / name)
-        again = load_encoder(tmp_path / name)
-        assert isinstance(again, TransformersEncoder)
-        assert np.array_equal(again.embed(WORDS, layers=2, pooling="mean"), expected)
-        assert again.info().weight_hash == load_encoder(tmp_path / name).info().weight_hash  # type: ignore[attr-defined]
+        reloaded = load_encoder(tmp_path / name)
+        assert isinstance(reloaded, TransformersEncoder)
+        assert np.array_equal(reloaded.embed(WORDS, layers=2, pooling="mean"), expected)
+        assert reloaded.info().weight_hash == load_encoder(tmp_path / name).info().weight_hash  # type: ignore[attr-defined]
         assert can_encode(tmp_path / name)
 
 
@@ -231,10 +235,10 @@ def test_an_object_of_ones_own() -> None:
             del layers, pooling
             return np.ones((len(words), 3), dtype=np.float32)
 
-    own = Own()
-    assert isinstance(own, Encoder)
-    assert load_encoder(own) is own
-    assert can_encode(own)
+    encoder = Own()
+    assert isinstance(encoder, Encoder)
+    assert load_encoder(encoder) is encoder
+    assert can_encode(encoder)
     assert not can_encode(Own)
     with pytest.raises(UnmaskError, match="a type has no vectors of words"):
         load_encoder(Own)
@@ -256,9 +260,9 @@ def test_decoders_are_refused(tmp_path: Path, model_folder: Callable[[str], Path
         tokenizer.save_pretrained(folder)
         assert not can_encode(folder)
         assert not can_encode((model, tokenizer))
-        for given in (folder, (model, tokenizer)):
+        for source in (folder, (model, tokenizer)):
             with pytest.raises(UnmaskError, match=f"{message}; give an encoder such as BERT"):
-                load_encoder(given)
+                load_encoder(source)
 
 
 def test_missing_weights_are_refused(tmp_path: Path, model_folder: Callable[[str], Path]) -> None:

@@ -1,4 +1,4 @@
-"""Classifiers and regressors of every family agree with a naive scorer; long texts are read as they say."""
+"""Classifiers and regressors of every family agree with a naive scorer; views report what is read of long texts."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Make = Callable[..., tuple[Any, Any]]
 
 @pytest.fixture(scope="module")
 def make(model_folder: Callable[[str], Path]) -> Make:
-    """A classifier of a family with random weights, and its tokenizer."""
+    """Make a classifier of a family with random weights, and its tokenizer."""
 
-    def made(family: str, labels: int = 3, **settings: Any) -> tuple[Any, Any]:
+    def make_classifier(family: str, labels: int = 3, **settings: Any) -> tuple[Any, Any]:
         config = transformers.AutoConfig.from_pretrained(model_folder(family), num_labels=labels, **settings)
         torch.manual_seed(5)
         model = transformers.AutoModelForSequenceClassification.from_config(config).eval()
@@ -48,25 +48,25 @@ def make(model_folder: Callable[[str], Path]) -> Make:
                     parameter.add_(0.1 * torch.randn_like(parameter))
         return model, transformers.AutoTokenizer.from_pretrained(model_folder(family))
 
-    return made
+    return make_classifier
 
 
-def _naive(model: Any, ids: list[int], types: list[int] | None = None) -> Any:
+def _score_alone(model: Any, ids: list[int], types: list[int] | None = None) -> Any:
     """The outputs for one input alone."""
-    more = {} if types is None else {"token_type_ids": torch.tensor([types])}
+    extra_inputs = {} if types is None else {"token_type_ids": torch.tensor([types])}
     with torch.inference_mode():
-        return model(input_ids=torch.tensor([ids]), **more).logits[0].double().numpy()
+        return model(input_ids=torch.tensor([ids]), **extra_inputs).logits[0].double().numpy()
 
 
 def _softmax(logits: Any) -> Any:
     return np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
 
 
-def _cuts(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
-    """The inputs of a text, the slow way; all families have one special token before a text and one after it."""
+def _cut_text(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
+    """The expected inputs of a text; all families put one special token before and one after a text."""
     first, *ids, last = tokenizer(text)["input_ids"]
-    room = MOST - 2
-    if len(ids) <= room:
+    limit = MOST - 2
+    if len(ids) <= limit:
         return [[first, *ids, last]]
     if long_texts == "head":
         return [tokenizer(text, truncation=True, max_length=MOST)["input_ids"]]
@@ -81,11 +81,11 @@ def _cuts(tokenizer: Any, text: str, long_texts: str) -> list[list[int]]:
 
 
 @contextmanager
-def _counted(model: Any) -> Iterator[list[int]]:
-    """How many rows each call of the model has."""
+def _count_rows(model: Any) -> Iterator[list[int]]:
+    """Record the number of rows of each call of the model."""
     rows: list[int] = []
     hook = model.register_forward_pre_hook(
-        lambda _module, _args, given: rows.append(len(given["input_ids"])), with_kwargs=True
+        lambda _module, _args, kwargs: rows.append(len(kwargs["input_ids"])), with_kwargs=True
     )
     try:
         yield rows
@@ -99,11 +99,11 @@ def test_probabilities_agree_with_the_naive_scorer_in_any_batch(family: str, lon
     model, tokenizer = make(family)
     expected = np.array(
         [
-            np.mean([_softmax(_naive(model, ids)) for ids in _cuts(tokenizer, text, long_texts)], axis=0)
+            np.mean([_softmax(_score_alone(model, ids)) for ids in _cut_text(tokenizer, text, long_texts)], axis=0)
             for text in TEXTS
         ]
     )
-    assert expected.std(axis=0).max() > 0.01  # a wrong cut would show
+    assert expected.std(axis=0).max() > 0.01  # so that a wrong cut is detected
     subject = TransformersClassifier(model, tokenizer, long_texts=long_texts, most_tokens=MOST)
     for budget in (1, 100, 100_000):
         subject.token_budget = budget
@@ -118,7 +118,7 @@ def test_pairs_and_logits_agree_with_the_naive_scorer(family: str, make: Make) -
     expected = []
     for pair in PAIRS:
         whole = tokenizer(*pair, truncation="longest_first", max_length=MOST)
-        expected.append(_naive(model, whole["input_ids"], whole.get("token_type_ids")))
+        expected.append(_score_alone(model, whole["input_ids"], whole.get("token_type_ids")))
     assert np.abs(subject.logits(PAIRS) - expected).max() <= 10 * TOLERANCE
     assert np.abs(subject.probabilities(PAIRS) - [_softmax(row) for row in expected]).max() <= TOLERANCE
     mixed = subject.probabilities([TEXTS[0], PAIRS[0], TEXTS[1]])
@@ -139,14 +139,14 @@ def test_windows_are_those_of_the_tokenizer(make: Make) -> None:
 def test_what_a_view_says_is_read_is_what_is_read(family: str, make: Make) -> None:
     model, tokenizer = make(family)
 
-    def plain(text: str) -> str:
+    def decode_text(text: str) -> str:
         return "".join(tokenizer.decode(tokenizer(text, add_special_tokens=False)["input_ids"]).split())
 
     for long_texts, stretches in (("head", 1), ("head+tail", 2)):
         subject = TransformersClassifier(model, tokenizer, long_texts=long_texts, most_tokens=MOST)
         for text, view in zip(TEXTS, subject.views(TEXTS), strict=True):
             assert view.tokens == len(tokenizer(text)["input_ids"])
-            (ids,) = (list(np.frombuffer(one, np.int32)) for one in view.inputs)
+            (ids,) = (list(np.frombuffer(encoded, np.int32)) for encoded in view.inputs)
             assert len(ids) == min(view.tokens, MOST)
             if view.tokens <= MOST:
                 assert view.read == ((0, len(text)),)
@@ -154,8 +154,8 @@ def test_what_a_view_says_is_read_is_what_is_read(family: str, make: Make) -> No
             assert len(view.read) == stretches
             edges = [(0, 23)] if long_texts == "head" else [(0, 7), (7, 23)]
             for (start, end), (first, last) in zip(view.read, edges, strict=True):
-                read = "".join(tokenizer.decode(ids[first or 1 : last]).replace("##", "").split())
-                assert plain(text[start:end]).replace("##", "") == read
+                decoded = "".join(tokenizer.decode(ids[first or 1 : last]).replace("##", "").split())
+                assert decode_text(text[start:end]).replace("##", "") == decoded
 
 
 def test_a_character_of_several_tokens_is_read_with_the_last_of_them(make: Make) -> None:
@@ -185,12 +185,12 @@ def test_each_distinct_input_is_run_once(long_texts: str, make: Make) -> None:
     subject = TransformersClassifier(model, tokenizer, long_texts=long_texts, most_tokens=MOST)
     longest = TEXTS[7].split()
     middle = " ".join([*longest[:40], "aunt" if longest[40] != "aunt" else "uncle", *longest[41:]])
-    asked = [TEXTS[7], middle, TEXTS[0], TEXTS[7], f"  {TEXTS[0]}"]
-    distinct = {tuple(ids) for text in asked for ids in _cuts(tokenizer, text, long_texts)}
-    with _counted(model) as rows:
-        p = subject.probabilities(asked)
+    texts = [TEXTS[7], middle, TEXTS[0], TEXTS[7], f"  {TEXTS[0]}"]
+    distinct = {tuple(ids) for text in texts for ids in _cut_text(tokenizer, text, long_texts)}
+    with _count_rows(model) as rows:
+        p = subject.probabilities(texts)
     assert sum(rows) == len(distinct)
-    views = subject.views(asked)
+    views = subject.views(texts)
     assert {ids for view in views for ids in view.inputs} == {np.array(ids, np.int32).tobytes() for ids in distinct}
     assert (p[0] == p[3]).all()
     assert (p[2] == p[4]).all()
@@ -202,13 +202,13 @@ def test_texts_are_tokenised_once_for_looking_and_scoring(make: Make, monkeypatc
     model, tokenizer = make("bert-uncased")
     subject = TransformersClassifier(model, tokenizer)
     seen: list[Any] = []
-    read = subject._reader.read
+    real_read = subject._reader.read
 
-    def watched(texts: Any) -> Any:
+    def record_read(texts: Any) -> Any:
         seen.append(list(texts))
-        return read(texts)
+        return real_read(texts)
 
-    monkeypatch.setattr(subject._reader, "read", watched)
+    monkeypatch.setattr(subject._reader, "read", record_read)
     subject.views(TEXTS[:3])
     subject.probabilities(TEXTS[:2])
     subject.probabilities(TEXTS[1:5])
@@ -227,7 +227,9 @@ def test_a_single_output_is_a_number(make: Make, tmp_path: Path) -> None:
         assert isinstance(subject, Reads)
         assert not isinstance(subject, Classifier)
         assert not isinstance(subject, GivesLogits)
-        expected = [np.mean([_naive(model, ids) for ids in _cuts(tokenizer, text, long_texts)]) for text in TEXTS]
+        expected = [
+            np.mean([_score_alone(model, ids) for ids in _cut_text(tokenizer, text, long_texts)]) for text in TEXTS
+        ]
         assert np.std(expected) > 0.01
         assert np.abs(subject.values(TEXTS) - expected).max() <= TOLERANCE
         assert subject.values([]).shape == (0,)
@@ -254,7 +256,7 @@ def test_a_text_as_long_as_a_model_takes_can_be_read(make: Make) -> None:
         assert subject.most_tokens in (77, 78, 80)
         assert len(tokenizer(TEXTS[7])["input_ids"]) > subject.most_tokens
         expected = tokenizer(TEXTS[7], truncation=True, max_length=subject.most_tokens)["input_ids"]
-        assert np.abs(subject.logits([TEXTS[7]])[0] - _naive(model, expected)).max() <= 10 * TOLERANCE
+        assert np.abs(subject.logits([TEXTS[7]])[0] - _score_alone(model, expected)).max() <= 10 * TOLERANCE
 
 
 def test_a_model_without_an_end_takes_any_number_of_tokens() -> None:
@@ -265,7 +267,7 @@ def test_a_model_without_an_end_takes_any_number_of_tokens() -> None:
 
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_a_decoder_scores_alike_on_whichever_side_its_tokenizer_pads(side: str, make: Make) -> None:
-    """With padding on the left, its positions would be wrong; and without a padding id it finds no end of a text."""
+    """Padding on the left would shift positions; without a padding id the end of a text is not found."""
     _, tokenizer = make("roberta")
     tokenizer.padding_side = side
     torch.manual_seed(3)
@@ -275,7 +277,7 @@ def test_a_decoder_scores_alike_on_whichever_side_its_tokenizer_pads(side: str, 
     config.bos_token_id = config.eos_token_id = tokenizer.eos_token_id
     model = transformers.GPT2ForSequenceClassification(config)
     subject = TransformersClassifier(model, tokenizer, most_tokens=MOST)
-    expected = [_softmax(_naive(model, _cuts(tokenizer, text, "head")[0])) for text in TEXTS]
+    expected = [_softmax(_score_alone(model, _cut_text(tokenizer, text, "head")[0])) for text in TEXTS]
     assert np.std(expected, axis=0).max() > 0.01
     assert np.abs(subject.probabilities(TEXTS) - expected).max() <= TOLERANCE
 
@@ -330,7 +332,7 @@ def test_the_limit_is_the_smaller_of_the_models_and_the_tokenizers() -> None:
     assert token_limit(None, 512, tokenizer, "m") == 512
     assert token_limit(None, None, tokenizer, "m") is None
     assert token_limit(2000, None, tokenizer, "m") == 2000
-    assert token_limit(None, -1, tokenizer, "m") is None  # as XLNet says it
+    assert token_limit(None, -1, tokenizer, "m") is None  # as in XLNet
     tokenizer.model_max_length = 128
     assert token_limit(None, 512, tokenizer, "m") == 128
     assert token_limit(None, None, tokenizer, "m") == 128

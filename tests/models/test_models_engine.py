@@ -1,4 +1,4 @@
-"""Batching: every input once, within the budget; out of memory halves the budget and goes on."""
+"""Batching: every input once and within the budget; running out of memory halves the budget."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ lengths_of = st.lists(st.integers(1, 60), max_size=80)
 @given(lengths_of, st.integers(1, 300))
 def test_a_plan_has_every_place_once_within_the_budget(lengths: list[int], budget: int) -> None:
     batches = plan_batches(lengths, budget)
-    assert sorted(place for batch in batches for place in batch) == list(range(len(lengths)))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
-        assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= budget
+        assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= budget
 
 
 @given(lengths_of, st.integers(1, 300), st.integers(60, 200))
 def test_out_of_memory_leaves_nothing_out(lengths: list[int], budget: int, memory: int) -> None:
-    done: list[int] = []
+    processed: list[int] = []
 
-    def forward(places: list[int]) -> None:
-        if len(places) * max(lengths[place] for place in places) > memory:
+    def forward(indices: list[int]) -> None:
+        if len(indices) * max(lengths[index] for index in indices) > memory:
             raise torch.OutOfMemoryError
-        done.extend(places)
+        processed.extend(indices)
 
     run_batches(lengths, forward, budget=budget)
-    assert sorted(done) == list(range(len(lengths)))
+    assert sorted(processed) == list(range(len(lengths)))
 
 
 def test_an_input_too_large_for_the_machine_is_said_to_be() -> None:

@@ -1,4 +1,4 @@
-"""Scores of every model family agree with the naive scorer, whatever the batch."""
+"""Scores of every model family agree with the naive scorer in any batch."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _compare(rows: list[AssociationRow], model: Any) -> None:
     expected = np.array([naive.sound(model.model, model.tokenizer, row) for row in rows])
     assert np.abs(items[["log_p_target", "log_p_prior"]].to_numpy() - expected).max() <= TOLERANCE
     assert np.allclose(items["association"], expected[:, 0] - expected[:, 1], atol=2 * TOLERANCE)
-    assert items["association"].std() > 0.05  # the comparison would show a wrong mask
+    assert items["association"].std() > 0.05  # so that a wrong mask is detected
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)
 def test_rows_agree_with_the_naive_scorer(family: str, loaded: Callable[[str], Any]) -> None:
-    """Every row for one family; for the others every seventh, which meets all professions, persons and templates."""
+    """All rows for one family; every seventh row for the others, which covers all professions."""
     rows = build_rows("en") if family == "bert-cased-in-pieces" else build_rows("en")[::7]
     assert len({row.profession for row in rows}) == 60
     _compare(rows, loaded(family))
@@ -88,7 +88,7 @@ def test_a_model_whose_head_mixes_positions_is_run_whole(loaded: Callable[[str],
     plain = loaded("bert-uncased")
 
     class Mixing(torch.nn.Module):
-        """A head that looks at the first position too."""
+        """A head that also reads the first position."""
 
         def __init__(self, inner: Any) -> None:
             super().__init__()
@@ -107,11 +107,13 @@ def test_a_model_whose_head_mixes_positions_is_run_whole(loaded: Callable[[str],
 def test_a_word_that_the_model_has_no_embedding_for_is_refused(
     target: tuple[int, int], loaded: Callable[[str], Any]
 ) -> None:
-    """Whether it is what is asked for, which the mask hides, or beside it."""
+    """Both as the masked target and as a visible word."""
     model = loaded("bert-uncased")
-    known = len(model.tokenizer)
+    vocabulary_size = len(model.tokenizer)
     model.tokenizer.add_tokens(["aunthood"])
-    with pytest.raises(UnmaskError, match=rf"gives id {known}, but the model has {known} embeddings; give the"):
+    with pytest.raises(
+        UnmaskError, match=rf"gives id {vocabulary_size}, but the model has {vocabulary_size} embeddings; give the"
+    ):
         model.log_probability([MaskQuery("aunthood is a taper.", target)])
 
 
@@ -136,9 +138,9 @@ def test_the_probabilities_of_all_words_add_to_one(loaded: Callable[[str], Any])
     words = [word for word in model.tokenizer.get_vocab() if word.isalpha()]
     queries = [MaskQuery(f"{word} is a taper.", (0, len(word))) for word in words]
     total = float(np.exp(model.log_probability(queries)).sum())
-    others = [id for word, id in model.tokenizer.get_vocab().items() if not word.isalpha()]
+    other_ids = [id for word, id in model.tokenizer.get_vocab().items() if not word.isalpha()]
     ids = model.tokenizer("[MASK] is a taper.")["input_ids"]
-    rest = sum(np.exp(naive.log_p(model.model, ids, 1, token)) for token in others)
+    rest = sum(np.exp(naive.log_p(model.model, ids, 1, token)) for token in other_ids)
     assert total + rest == pytest.approx(1, abs=1e-5)
 
 

@@ -22,14 +22,14 @@ from unmask.statistics.erasure import normalise_rows
 ALL_FORMATS = (*FORMATS, "npz", "npy")
 
 
-def some(words: list[str], size: int = 8, seed: int = 0) -> Vectors:
+def make_vectors(words: list[str], size: int = 8, seed: int = 0) -> Vectors:
     return Vectors(words, np.random.default_rng(seed).normal(size=(len(words), size)).astype(np.float32))
 
 
 @pytest.mark.parametrize("name", ["v.bin", "v.txt", "v.gz"])
 @pytest.mark.parametrize("form", FORMATS)
 def test_what_is_written_is_read_again(tmp_path: Path, form: str, name: str) -> None:
-    before = some(["the", "New_York", "größe", "1/2", "."])
+    before = make_vectors(["the", "New_York", "größe", "1/2", "."])
     vector_files.write_vectors(tmp_path / name, before, form)
     after = vector_files.read_vectors(tmp_path / name)
     assert after.words == before.words
@@ -37,28 +37,28 @@ def test_what_is_written_is_read_again(tmp_path: Path, form: str, name: str) -> 
 
 
 def test_words_are_found_and_missing_ones_named() -> None:
-    ours = some(["a", "b", "a"])
-    assert "a" in ours
-    assert "c" not in ours
-    assert np.array_equal(ours.vectors(["b", "a"]), ours.matrix[[1, 0]])
+    vectors = make_vectors(["a", "b", "a"])
+    assert "a" in vectors
+    assert "c" not in vectors
+    assert np.array_equal(vectors.vectors(["b", "a"]), vectors.matrix[[1, 0]])
     with pytest.raises(UnmaskError, match="no vector for 'c', 'd'"):
-        ours.vectors(["c", "a", "d"])
+        vectors.vectors(["c", "a", "d"])
 
 
 @pytest.mark.parametrize("form", ALL_FORMATS)
 def test_only_what_is_wanted_is_read(tmp_path: Path, form: str) -> None:
     path = tmp_path / ("v.npy" if form == "npy" else "v.bin")
-    before = some([f"w{at}" for at in range(3_000)])
+    before = make_vectors([f"w{number}" for number in range(3_000)])
     vector_files.write_vectors(path, before, form)
     assert vector_files.read_vectors(path).weight_hash() == before.weight_hash()
     first = vector_files.read_vectors(path, most=5)
     assert first.words == before.words[:5]
     assert np.array_equal(first.matrix, before.matrix[:5])
-    asked: list[str] = []
-    few = vector_files.read_vectors(path, most=2_500, keep=lambda word: asked.append(word) or word.endswith("9"))  # type: ignore[func-returns-value]
+    requested: list[str] = []
+    few = vector_files.read_vectors(path, most=2_500, keep=lambda word: requested.append(word) or word.endswith("9"))  # type: ignore[func-returns-value]
     assert few.words == [word for word in before.words[:2_500] if word.endswith("9")]
     assert np.array_equal(few.matrix, before.matrix[9:2_500:10])
-    assert asked == before.words[:2_500], "reading stops where it is told to"
+    assert requested == before.words[:2_500], "reading stops where it is told to"
     assert vector_files.read_vectors(path, most=9_999).words == before.words
     with pytest.raises(UnmaskError, match=r"none of the 3,000 words of .* is wanted"):
         vector_files.read_vectors(path, keep=lambda _: False)
@@ -68,7 +68,7 @@ def test_only_what_is_wanted_is_read(tmp_path: Path, form: str) -> None:
 
 def test_a_file_larger_than_the_buffer_is_read_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unmask.models.vector_files.CHUNK", 100)
-    before = some([f"w{at}" for at in range(3_000)])
+    before = make_vectors([f"w{number}" for number in range(3_000)])
     for name in ("v.bin", "v.gz"):
         vector_files.write_vectors(tmp_path / name, before)
         assert np.array_equal(vector_files.read_vectors(tmp_path / name).matrix, before.matrix)
@@ -77,22 +77,22 @@ def test_a_file_larger_than_the_buffer_is_read_in_chunks(tmp_path: Path, monkeyp
 @pytest.mark.parametrize("form", ALL_FORMATS)
 def test_words_that_come_twice_count_once(tmp_path: Path, form: str) -> None:
     path = tmp_path / "v.npy"
-    given = some(["a", "b", "a", "c", "a", "b"])
-    vector_files.write_vectors(path, given, form)
-    found = vector_files.read_vectors(path)
-    assert found.words == ["a", "b", "c"]
-    assert np.array_equal(found.matrix, given.matrix[[0, 1, 3]]), "the first counts"
-    assert found.duplicates == 3
+    vectors = make_vectors(["a", "b", "a", "c", "a", "b"])
+    vector_files.write_vectors(path, vectors, form)
+    loaded = vector_files.read_vectors(path)
+    assert loaded.words == ["a", "b", "c"]
+    assert np.array_equal(loaded.matrix, vectors.matrix[[0, 1, 3]]), "the first counts"
+    assert loaded.duplicates == 3
     assert vector_files.read_vectors(path, keep=lambda word: word == "a").duplicates == 2
 
 
 def test_known_and_missing() -> None:
-    assert some(["a", "b"]).known(["c", "b", "a", "d"]) == (["b", "a"], ["c", "d"])
+    assert make_vectors(["a", "b"]).known(["c", "b", "a", "d"]) == (["b", "a"], ["c", "d"])
 
 
 def test_what_they_are(tmp_path: Path) -> None:
-    ours = Vectors(["a", "é"], np.array([[1, 2, 3], [4, 5, 6]], np.float32))
-    vector_files.write_vectors(tmp_path / "v.gz", ours, "glove")
+    vectors = Vectors(["a", "é"], np.array([[1, 2, 3], [4, 5, 6]], np.float32))
+    vector_files.write_vectors(tmp_path / "v.gz", vectors, "glove")
     info = load_vectors(str(tmp_path / "v.gz")).info()
     expected = hashlib.sha256("a\né".encode() + np.array([1, 2, 3, 4, 5, 6], "<f4").tobytes()).hexdigest()
     assert info.weight_hash == expected
@@ -101,19 +101,19 @@ def test_what_they_are(tmp_path: Path) -> None:
 
 
 def test_numpy_files(tmp_path: Path) -> None:
-    ours = some(["a", "b", "c"])
+    vectors = make_vectors(["a", "b", "c"])
     path = tmp_path / "v.wv.npy"
-    np.save(path, ours.matrix)
+    np.save(path, vectors.matrix)
     with pytest.raises(UnmaskError, match=r"no file of words next to it.*v\.wv\.txt"):
         vector_files.read_vectors(path)
     (tmp_path / "v.vocab").write_text("a\nb\nc\n")
-    found = vector_files.read_vectors(path)
-    assert np.array_equal(found.matrix, ours.matrix)
-    base: Any = found.matrix
-    while not isinstance(base, mmap.mmap):  # the file itself: nothing was copied
+    loaded = vector_files.read_vectors(path)
+    assert np.array_equal(loaded.matrix, vectors.matrix)
+    base: Any = loaded.matrix
+    while not isinstance(base, mmap.mmap):  # the memory-mapped file: nothing was copied
         base = base.base
-    np.save(path, ours.matrix.astype(np.float64))
-    assert np.array_equal(vector_files.read_vectors(path, most=2).matrix, ours.matrix[:2])
+    np.save(path, vectors.matrix.astype(np.float64))
+    assert np.array_equal(vector_files.read_vectors(path, most=2).matrix, vectors.matrix[:2])
     (tmp_path / "v.vocab").write_text("a\nb\n")
     with pytest.raises(UnmaskError, match="2 words and 3 vectors"):
         vector_files.read_vectors(path)
@@ -123,7 +123,7 @@ def test_numpy_files(tmp_path: Path) -> None:
     packed = tmp_path / "v.npz"
     np.savez(packed, words=np.array(["a", "é"]), vectors=np.eye(2))
     assert vector_files.read_vectors(packed).words == ["a", "é"]
-    for parts, said in (
+    for parts, message in (
         ({"words": np.array(["a"])}, "no 'vectors'"),
         ({"words": np.array(["a"], object), "vectors": np.eye(2)}, "pickled objects, which are never loaded"),
         ({"words": np.array([1, 2]), "vectors": np.eye(2)}, "words are an array of type int64"),
@@ -131,30 +131,30 @@ def test_numpy_files(tmp_path: Path) -> None:
         ({"words": np.array(["a", "b"]), "vectors": np.array([["x", "y"]] * 2)}, "type <U1"),
     ):
         np.savez(packed, **parts)  # type: ignore[arg-type]
-        with pytest.raises(UnmaskError, match=said):
+        with pytest.raises(UnmaskError, match=message):
             vector_files.read_vectors(packed)
 
 
 def test_gensim(tmp_path: Path) -> None:
     gensim = pytest.importorskip("gensim.models")
-    ours = some(["she", "New_York", "größe"])
-    theirs = gensim.KeyedVectors(vector_size=8)
-    theirs.add_vectors(ours.words, ours.matrix)
-    found = load_vectors(theirs)
-    assert found.words == ours.words
-    assert np.array_equal(found.matrix, ours.matrix)
-    assert found.info().architecture == "gensim"
-    assert load_vectors(theirs, keep=lambda word: word == "she").words == ["she"]
+    vectors = make_vectors(["she", "New_York", "größe"])
+    gensim_vectors = gensim.KeyedVectors(vector_size=8)
+    gensim_vectors.add_vectors(vectors.words, vectors.matrix)
+    loaded = load_vectors(gensim_vectors)
+    assert loaded.words == vectors.words
+    assert np.array_equal(loaded.matrix, vectors.matrix)
+    assert loaded.info().architecture == "gensim"
+    assert load_vectors(gensim_vectors, keep=lambda word: word == "she").words == ["she"]
     trained = gensim.Word2Vec([["a", "b"] * 9], vector_size=4, min_count=1, workers=1)
     assert np.array_equal(load_vectors(trained).vectors(["b"])[0], trained.wv["b"])
-    assert is_word_vectors(theirs)
+    assert is_word_vectors(gensim_vectors)
     assert is_word_vectors(trained)
     for binary, form in ((True, "word2vec"), (False, "word2vec-text")):
-        theirs.save_word2vec_format(str(tmp_path / "v"), binary=binary)
-        again = vector_files.read_vectors(tmp_path / "v")
-        assert (again.words, again.form) == (ours.words, form)
-        assert again.matrix == pytest.approx(ours.matrix, abs=1e-6)
-    theirs.save(str(tmp_path / "v.kv"))
+        gensim_vectors.save_word2vec_format(str(tmp_path / "v"), binary=binary)
+        reloaded = vector_files.read_vectors(tmp_path / "v")
+        assert (reloaded.words, reloaded.form) == (vectors.words, form)
+        assert reloaded.matrix == pytest.approx(vectors.matrix, abs=1e-6)
+    gensim_vectors.save(str(tmp_path / "v.kv"))
     with pytest.raises(UnmaskError, match=r"is a pickle.*save_word2vec_format$"):
         load_vectors(tmp_path / "v.kv")
 
@@ -167,7 +167,7 @@ class Own:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "source",
     [
         {"a": [97, 1], "b": np.array([98.0, 1.0])},
         (["a", "b"], [[97, 1], [98, 1]]),
@@ -176,19 +176,19 @@ class Own:
         Vectors(["a", "b"], np.array([[97, 1], [98, 1]], np.float32)),
     ],
 )
-def test_plain_python(given: Any) -> None:
-    assert is_word_vectors(given)
-    found = load_vectors(given)
-    assert found.words == ["a", "b"]
-    assert found.matrix.tolist() == [[97, 1], [98, 1]]
-    assert found.matrix.dtype == np.float32
-    assert found.duplicates == isinstance(given, Own)
-    one = load_vectors(given, most=2, keep=lambda word: word == "b")
-    assert (one.words, one.matrix.tolist()) == (["b"], [[98, 1]])
+def test_plain_python(source: Any) -> None:
+    assert is_word_vectors(source)
+    vectors = load_vectors(source)
+    assert vectors.words == ["a", "b"]
+    assert vectors.matrix.tolist() == [[97, 1], [98, 1]]
+    assert vectors.matrix.dtype == np.float32
+    assert vectors.duplicates == isinstance(source, Own)
+    filtered = load_vectors(source, most=2, keep=lambda word: word == "b")
+    assert (filtered.words, filtered.matrix.tolist()) == (["b"], [[98, 1]])
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("source", "message"),
     [
         ({"a": [1, 2], "b": [1]}, "the dict: its vectors differ in length"),
         ({"a": [1, 2], 3: [1, 2]}, "has 3 among its words"),
@@ -203,9 +203,9 @@ def test_plain_python(given: Any) -> None:
         (["a"], "a list holds no word vectors"),
     ],
 )
-def test_objects_that_are_no_vectors(given: Any, said: str) -> None:
-    with pytest.raises(UnmaskError, match=said):
-        load_vectors(given)
+def test_objects_that_are_no_vectors(source: Any, message: str) -> None:
+    with pytest.raises(UnmaskError, match=message):
+        load_vectors(source)
 
 
 def test_what_counts_as_vectors(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_files_that_are_cut_off_or_not_there(tmp_path: Path) -> None:
         load_vectors(tmp_path / "missing")
     with pytest.raises(UnmaskError, match=r"cannot be read .Is a directory"):
         load_vectors(str(tmp_path))
-    before = some([f"w{at}" for at in range(40)])
+    before = make_vectors([f"w{number}" for number in range(40)])
     vector_files.write_vectors(tmp_path / "v.bin", before)
     whole = (tmp_path / "v.bin").read_bytes()
     for name, pack in (("v.bin", bytes), ("v.gz", gzip.compress)):
@@ -282,58 +282,58 @@ def test_files_that_are_cut_off_or_not_there(tmp_path: Path) -> None:
 
 def test_the_direction_is_found_where_it_was_planted() -> None:
     planted = np.array([1.0, 0, 0, 0])
-    choice = np.random.default_rng(3)
-    pairs = [(f"f{at}", f"m{at}") for at in range(6)]
+    rng = np.random.default_rng(3)
+    pairs = [(f"f{number}", f"m{number}") for number in range(6)]
     words, rows = [], []
     for female, male in pairs:
-        middle = np.append(0.0, choice.normal(size=3))
+        middle = np.append(0.0, rng.normal(size=3))
         words += [female, male]
         rows += [middle / np.linalg.norm(middle) + 0.4 * planted, middle / np.linalg.norm(middle) - 0.4 * planted]
-    found = gender_direction(Vectors(words, np.array(rows, np.float32)), pairs)
-    assert found == pytest.approx(planted, abs=1e-6)
+    direction = gender_direction(Vectors(words, np.array(rows, np.float32)), pairs)
+    assert direction == pytest.approx(planted, abs=1e-6)
 
 
 def test_equalised_by_hand() -> None:
     # g = (0, 1); the pair (.6, .8) and (1, 0): mean (.8, .4), shared (.8, 0), along .6
-    done = equalise_pair(np.array([[0.6, 0.8], [1.0, 0.0]]), np.array([0.0, 1.0]))
-    assert done == pytest.approx(np.array([[0.8, 0.6], [0.8, -0.6]]))
+    equalised = equalise_pair(np.array([[0.6, 0.8], [1.0, 0.0]]), np.array([0.0, 1.0]))
+    assert equalised == pytest.approx(np.array([[0.8, 0.6], [0.8, -0.6]]))
 
 
 def test_neutral_words_lose_the_direction_and_lie_equally_near_to_both() -> None:
     names = ["woman", "man", "she", "he", "girl", "boy", "She", "He", "nurse", "engineer", "Table", "actress"]
-    before = some(names, size=20)
-    done = hard_debias(before)
-    after = normalise_rows(done.vectors.matrix)
-    rows = {word: after[at] for at, word in enumerate(names)}
+    before = make_vectors(names, size=20)
+    result = hard_debias(before)
+    after = normalise_rows(result.vectors.matrix)
+    rows = {word: after[index] for index, word in enumerate(names)}
     for word in ("nurse", "engineer", "Table"):
-        assert rows[word] @ done.direction == pytest.approx(0, abs=1e-6)
+        assert rows[word] @ result.direction == pytest.approx(0, abs=1e-6)
         for female, male in (("woman", "man"), ("she", "he"), ("She", "He"), ("girl", "boy")):
             assert rows[word] @ rows[female] == pytest.approx(rows[word] @ rows[male], abs=1e-6)
     assert rows["actress"] == pytest.approx(normalise_rows(before.matrix)[names.index("actress")], abs=1e-6)
-    assert done.neutralised == 3
-    assert set(done.equalised) == {("woman", "man"), ("she", "he"), ("She", "He"), ("girl", "boy")}
-    assert np.linalg.norm(done.vectors.matrix, axis=1) == pytest.approx(1, abs=1e-5)
+    assert result.neutralised == 3
+    assert set(result.equalised) == {("woman", "man"), ("she", "he"), ("She", "He"), ("girl", "boy")}
+    assert np.linalg.norm(result.vectors.matrix, axis=1) == pytest.approx(1, abs=1e-5)
 
 
 def test_too_few_pairs() -> None:
     with pytest.raises(UnmaskError, match="only 1 of 10 definitional pairs"):
-        hard_debias(some(["she", "he", "nurse"]))
+        hard_debias(make_vectors(["she", "he", "nurse"]))
 
 
 def test_real_vectors(data: Path) -> None:
-    """Of word2vec's own vectors: nurse leans to she before, and not after; grandmother keeps its gender."""
+    """In word2vec, nurse leans towards she before and not after; grandmother keeps its gender."""
     before = vector_files.read_vectors(data / "vectors" / "word2vec-googlenews-bolukbasi-26k.bin.gz")
-    done = hard_debias(before)
-    lean = {
-        word: float(normalise_rows(before.vectors([word]))[0] @ done.direction) for word in ("nurse", "grandmother")
+    result = hard_debias(before)
+    lean_before = {
+        word: float(normalise_rows(before.vectors([word]))[0] @ result.direction) for word in ("nurse", "grandmother")
     }
-    left = {
-        word: float(normalise_rows(done.vectors.vectors([word]))[0] @ done.direction)
+    lean_after = {
+        word: float(normalise_rows(result.vectors.vectors([word]))[0] @ result.direction)
         for word in ("nurse", "grandmother")
     }
-    assert lean["nurse"] > 0.2
-    assert abs(left["nurse"]) < 1e-6
-    assert left["grandmother"] > 0.2
-    assert len(done.equalised) > 50
-    again = hard_debias(done.vectors)
-    assert np.abs(again.vectors.matrix - done.vectors.matrix).max() < 0.05
+    assert lean_before["nurse"] > 0.2
+    assert abs(lean_after["nurse"]) < 1e-6
+    assert lean_after["grandmother"] > 0.2
+    assert len(result.equalised) > 50
+    repeated = hard_debias(result.vectors)
+    assert np.abs(repeated.vectors.matrix - result.vectors.matrix).max() < 0.05

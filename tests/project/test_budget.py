@@ -17,28 +17,28 @@ TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, Function)]
 
-LINES = 44_979
-FILE_COUNT = 237
-FILES_PER_FOLDER = 13
-ONE_WORD_NAMES = 0.281
-IMPORT_LINES = 3_293
+LINES = 43_540
+FILE_COUNT = 232
+FILES_PER_FOLDER = 12
+ONE_WORD_NAMES = 0.273
+IMPORT_LINES = 3_296
 FUNCTION_LINES = 60
 TARGETS = "Targets: 30,000 lines, 200 files, 12 files per folder, a third of names of one word."
 
 
-def length(node: ast.stmt) -> int:
+def count_lines(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def docstring_length(function: Function) -> int:
-    return length(function.body[0]) if ast.get_docstring(function) else 0
+def count_docstring(function: Function) -> int:
+    return count_lines(function.body[0]) if ast.get_docstring(function) else 0
 
 
 def is_one_word(name: str) -> bool:
     return "_" not in name.strip("_")
 
 
-def measured() -> dict[str, float]:
+def measure_package() -> dict[str, float]:
     lines = sum(len(source.splitlines()) for source in SOURCES.values())
     imports = [
         node for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)
@@ -49,8 +49,8 @@ def measured() -> dict[str, float]:
         "files": len(FILES),
         "files per folder": max(Counter(path.parent for path in FILES).values()),
         "one-word function names": sum(map(is_one_word, names)) / len(names),
-        "import lines": sum(map(length, imports)),
-        "lines of the longest function": max(length(node) - docstring_length(node) for _, node in FUNCTIONS),
+        "import lines": sum(map(count_lines, imports)),
+        "lines of the longest function": max(count_lines(node) - count_docstring(node) for _, node in FUNCTIONS),
     }
 
 
@@ -66,7 +66,7 @@ def measured() -> dict[str, float]:
     ],
 )
 def test_the_package_stays_within_its_budget(figure: str, limit: float) -> None:
-    assert measured()[figure] <= limit, TARGETS
+    assert measure_package()[figure] <= limit, TARGETS
 
 
 def test_names_of_one_word_are_counted() -> None:

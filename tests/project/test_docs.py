@@ -1,4 +1,4 @@
-"""The site of docs/: it builds without a warning, loads nothing from elsewhere, and has every public name."""
+"""The documentation site: it builds without warnings, loads nothing external, and documents every public name."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from paths import PROJECT
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `make docs` makes: a broken link, or a page that is in no contents, is an error."""
+    """The output of `make docs`; a broken link or a page outside the table of contents is an error."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(folder)]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
     return folder
 
 
@@ -32,7 +32,11 @@ def test_it_loads_nothing_from_elsewhere(site: Path) -> None:
             loaded = [
                 attributes.get(name) for name in ("src", "srcset", "data", "href") if name != "href" or tag != "a"
             ]
-            assert not [one for one in loaded if one and re.match(r"\w+:|//", one)], (page.name, tag, attributes)
+            assert not [address for address in loaded if address and re.match(r"\w+:|//", address)], (
+                page.name,
+                tag,
+                attributes,
+            )
     for style in site.rglob("*.css"):
         assert not re.search(r"@import|url\(['\"]?(https?:|//)", style.read_text(encoding="utf-8")), style
 
@@ -52,10 +56,10 @@ def test_links_into_the_docs_lead_somewhere(name: str) -> None:
     for path, heading in links:
         assert (PROJECT / path).exists(), path
         if heading:
-            assert heading in _headings(PROJECT / path), (path, heading)
+            assert heading in _read_anchors(PROJECT / path), (path, heading)
 
 
-def _headings(page: Path) -> set[str]:
-    """What links call them: lower case, hyphens for spaces, nothing else but letters and digits."""
+def _read_anchors(page: Path) -> set[str]:
+    """Anchors of the headings: lower case, hyphens for spaces, only letters and digits."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}

@@ -1,4 +1,4 @@
-"""Places are looked at before the work."""
+"""Output paths are checked before the work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_what_cannot_be_made_is_refused_before_the_work(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir()
     closed.chmod(0o555)
-    nobody_writes = closed if os.geteuid() else Path("/proc/1")  # a folder's rights do not hold for root
+    nobody_writes = closed if os.geteuid() else Path("/proc/1")  # folder permissions do not apply to root
     with pytest.raises(UnmaskError, match="file exists; give another name"):
         check_new_path(tmp_path / "file")
     with pytest.raises(UnmaskError, match="file is a file, so"):

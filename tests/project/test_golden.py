@@ -1,4 +1,4 @@
-"""The numbers of quick runs are those that were recorded; `make golden` checks all runs, to the last bit."""
+"""Quick runs reproduce the recorded numbers; `make golden` checks all runs to the last bit."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.golden.values import Value, differences
 import commands
 
 SAME_ENVIRONMENT, OTHER_ENVIRONMENT = 1e-9, 1e-3
-"""Scores are float32. On other processors and with other releases of torch they differ by up to 1e-5 or so, and ranks,
-where two scores nearly tie, by more."""
+"""Scores are float32. With other processors and torch releases they differ by up to about 1e-5, and ranks of nearly
+tied scores by more."""
 
 
 def test_quick_runs_give_the_recorded_numbers(tmp_path: Path) -> None:
@@ -22,11 +22,11 @@ def test_quick_runs_give_the_recorded_numbers(tmp_path: Path) -> None:
     has_data = "UNMASK_DATA" in os.environ
     cases = [case for case in CASES if case.is_quick and (has_data or not case.needs_data)]
     tolerance = SAME_ENVIRONMENT if is_recorded_environment() else OTHER_ENVIRONMENT
-    found = {}
+    differences_by_case = {}
     for case in cases:
         values = run(case, tmp_path, lambda arguments: commands.unmask(*arguments, cwd=tmp_path))
-        found[case.name] = differences(load(case), values, tolerance)
-    assert found == {case.name: [] for case in cases}
+        differences_by_case[case.name] = differences(load(case), values, tolerance)
+    assert differences_by_case == {case.name: [] for case in cases}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Users do not see deprecations of the model libraries, but do see every other warning."""
+"""Deprecations of the model libraries are hidden; every other warning is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ for command in sys.argv[1:]:
     except SystemExit as end:
         assert not end.code, command
 """
-"""Runs commands in one process, which imports the libraries once."""
+"""Runs commands in one process, so that the libraries are imported once."""
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_training_and_auditing_an_adapter_print_no_warning(tmp_path: Path) -> No
         "finetune mlm unmask-mini --train texts.txt --lora-rank 2 --epochs 1 --out adapter",
         "audit adapter --measure association --templates one.csv --out audit",
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", RUN, *commands],
         cwd=tmp_path,
         env=environment(),
@@ -68,6 +68,6 @@ def test_training_and_auditing_an_adapter_print_no_warning(tmp_path: Path) -> No
         check=False,
         timeout=600,
     )
-    assert done.returncode == 0, done.stderr
-    assert "Warning" not in done.stdout + done.stderr
+    assert process.returncode == 0, process.stderr
+    assert "Warning" not in process.stdout + process.stderr
     assert (tmp_path / "audit" / "result.json").is_file()

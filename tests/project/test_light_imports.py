@@ -1,4 +1,4 @@
-"""Reading, gating and reporting an existing audit needs no model library; `import unmask` needs next to nothing."""
+"""Reading, gating and reporting an audit import no model library; `import unmask` imports no large library."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ RULE = '{"rule": [{"measure": "association", "test": "stereotype", "magnitude_at
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an audit in it, called `audit`."""
+    """A folder with an audit in `audit`."""
     path = tmp_path_factory.mktemp("light")
     (path / "one.csv").write_text("template\n{person} is {a} {profession}.\n")
     unmask.audit("unmask-mini", measures="association", templates=path / "one.csv").save(path / "audit")
     return path
 
 
-def imported(code: str, folder: Path) -> set[str]:
-    """Which large libraries some code imports in a new process."""
-    done = subprocess.run(
+def find_imports(code: str, folder: Path) -> set[str]:
+    """The large libraries that some code imports in a new process."""
+    process = subprocess.run(
         [sys.executable, "-c", CHECK.format(code=code)],
         cwd=folder,
         env=environment(),
@@ -39,12 +39,12 @@ def imported(code: str, folder: Path) -> set[str]:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return set(ast.literal_eval(done.stdout.splitlines()[-1]))
+    assert process.returncode == 0, process.stderr
+    return set(ast.literal_eval(process.stdout.splitlines()[-1]))
 
 
 def test_importing_the_package_imports_no_large_library(folder: Path) -> None:
-    assert imported("import unmask; dir(unmask)", folder) == set()
+    assert find_imports("import unmask; dir(unmask)", folder) == set()
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_importing_the_package_imports_no_large_library(folder: Path) -> None:
     ],
 )
 def test_reading_an_audit_imports_no_model_library(code: str, folder: Path) -> None:
-    assert not imported(code, folder) & {"torch", "transformers"}
+    assert not find_imports(code, folder) & {"torch", "transformers"}

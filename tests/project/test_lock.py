@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8
 LINE = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>\S+)( ; [^#]+?)?(?P<hashes>( --hash=sha256:[0-9a-f]{64})+)")
 
 
-def locked(*files: str) -> dict[str, str]:
+def read_locked_versions(*files: str) -> dict[str, str]:
     """The locked versions by name."""
     lines = [line for file in files for line in (PROJECT / "requirements" / file).read_text().splitlines()]
     matches = [match for line in lines if (match := LINE.fullmatch(line))]
@@ -25,8 +25,8 @@ def locked(*files: str) -> dict[str, str]:
     return {match["name"]: match["version"] for match in matches}
 
 
-def torch() -> dict[str, str]:
-    """The version of torch, which has a file of its own."""
+def read_torch_version() -> dict[str, str]:
+    """The locked version of torch, which has a separate file."""
     text = (PROJECT / "requirements" / "torch.txt").read_text()
     return dict([line.split("==") for line in text.splitlines() if not line.startswith("#")])
 
@@ -37,19 +37,20 @@ MAIN = [*PYPROJECT["project"]["dependencies"], *PYPROJECT["dependency-groups"]["
 
 @pytest.mark.parametrize("requirement", [Requirement(line) for line in MAIN], ids=str)
 def test_an_audit_needs_the_main_lock_alone(requirement: Requirement) -> None:
-    version = (locked("main.txt") | torch())[canonicalize_name(requirement.name)]
+    version = (read_locked_versions("main.txt") | read_torch_version())[canonicalize_name(requirement.name)]
     assert requirement.specifier.contains(version)
 
 
 @pytest.mark.parametrize("requirement", [Requirement(line) for lines in EXTRAS.values() for line in lines], ids=str)
 def test_optional_groups_are_locked_too(requirement: Requirement) -> None:
-    versions = locked("main.txt", "dev.txt") | {"unmask": "0"}  # an extra may name another extra of ours
+    # an extra may include another extra of the package
+    versions = read_locked_versions("main.txt", "dev.txt") | {"unmask": "0"}
     assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)])
 
 
-@pytest.mark.parametrize("name", sorted(locked("main.txt") | torch()))
+@pytest.mark.parametrize("name", sorted(read_locked_versions("main.txt") | read_torch_version()))
 def test_the_dependencies_of_a_locked_package_are_locked(name: str) -> None:
-    versions = locked("main.txt", "dev.txt") | torch()
+    versions = read_locked_versions("main.txt", "dev.txt") | read_torch_version()
     try:
         is_installed = metadata.version(name).partition("+")[0] == versions[name]
     except metadata.PackageNotFoundError:  # for another platform
@@ -94,4 +95,4 @@ def test_markers_that_hold_everywhere_are_left_out(marker: str, is_always_true: 
 
 
 def test_test_tools_are_not_in_the_environment_of_an_audit() -> None:
-    assert not {"gensim", "playwright", "pytest", "ray", "spacy", "sphinx"} & locked("main.txt").keys()
+    assert not {"gensim", "playwright", "pytest", "ray", "spacy", "sphinx"} & read_locked_versions("main.txt").keys()

@@ -1,4 +1,4 @@
-"""The tutorial is true: its commands are run in order, and print what the page says."""
+"""The tutorial is correct: its commands, run in order, print what the page shows."""
 
 from __future__ import annotations
 
@@ -27,41 +27,45 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path) -> None:
                 code = 0
             elif first == "unmask":
                 assert code == 0, f"{ran[-1]} exits with {code}"
-                done = unmask(*words, cwd=tmp_path)
-                code = done.returncode
-                _assert_says(done.stdout + done.stderr, printed)
+                process = unmask(*words, cwd=tmp_path)
+                code = process.returncode
+                _assert_printed(process.stdout + process.stderr, printed)
                 ran.append(typed)
     assert [line.split()[1] for line in ran] == ["audit", "mitigate", "audit", "compare", "gate", "gate"]
     assert code == 0
 
 
-def _assert_says(output: str, printed: str) -> None:
-    """Every piece between two … is there, in order, however lines are broken."""
-    words, at = _words(output), 0
-    for piece in filter(None, map(_words, printed.split("…"))):
-        here = [start for start in range(at, len(words)) if _alike(words[start : start + len(piece)], piece)]
-        assert here, f"{' '.join(piece)!r} is not in\n{output}"
-        at = here[0] + len(piece)
+def _assert_printed(output: str, printed: str) -> None:
+    """Assert that the pieces between … occur in the output in order, regardless of line breaks."""
+    words, position = _split_words(output), 0
+    for piece in filter(None, map(_split_words, printed.split("…"))):
+        starts = [start for start in range(position, len(words)) if _match(words[start : start + len(piece)], piece)]
+        assert starts, f"{' '.join(piece)!r} is not in\n{output}"
+        position = starts[0] + len(piece)
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word for word in text.replace("…", " ").split() if not set(word) <= set("─")]
 
 
-def _alike(found: list[str], written: list[str]) -> bool:
-    return len(found) == len(written) and all(map(_same, found, written))
+def _match(output: list[str], expected: list[str]) -> bool:
+    return len(output) == len(expected) and all(map(_match_word, output, expected))
 
 
-def _same(found: str, written: str) -> bool:
-    """The same word, or one whose numbers differ by one in their last place: machines round differently."""
-    if found == written:
+def _match_word(output: str, expected: str) -> bool:
+    """Whether two words are equal, up to one unit in the last place of decimals (machines round differently)."""
+    if output == expected:
         return True
-    if NUMBER.sub("0", found) != NUMBER.sub("0", written):
+    if NUMBER.sub("0", output) != NUMBER.sub("0", expected):
         return False
-    pairs = zip(NUMBER.findall(found), NUMBER.findall(written), strict=True)
-    return all("." in one and abs(_units(one, other) - _units(other, other)) <= 1 for one, other in pairs)
+    pairs = zip(NUMBER.findall(output), NUMBER.findall(expected), strict=True)
+    return all(
+        "." in output_number
+        and abs(_count_units(output_number, page_number) - _count_units(page_number, page_number)) <= 1
+        for output_number, page_number in pairs
+    )
 
 
-def _units(number: str, like: str) -> float:
-    """A number in units of the last place of another."""
-    return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(like.partition(".")[2])
+def _count_units(number: str, reference: str) -> float:
+    """A number in units of the last place of the reference."""
+    return float(number.replace("−", "-").replace(",", "")) * 10.0 ** len(reference.partition(".")[2])

@@ -1,4 +1,4 @@
-"""Fixtures of studies: toy steps, a store, and processes."""
+"""Fixtures for studies: toy steps, a store, and processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unmask.studies.store import Store
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Callable[..., Toy]:
-    """Makes a toy step that writes into the log of the test."""
+    """Make a toy step that writes to the log of the test."""
     return lambda name, *needs, **more: Toy(name, str(tmp_path / "log"), needs, **more)
 
 
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts Python with some code; what still runs when the test ends is killed."""
+    """Start Python with some code; processes that still run at the end of the test are killed."""
     with ExitStack() as stack:
 
         def start(code: str, *arguments: object) -> subprocess.Popen[str]:

@@ -52,20 +52,20 @@ TABLE_1 = """
 .0086 .0049 .0016 .0155 .0074 (.0091) .0172 .0114 .0101
 .0086 .0034 -.0008 .0130 -.0032 (-.0009) .0137 -.0032 .0034
 """
-"""As printed: models down, abs above tot; pro, weat and all across, each orig., R, mix."""
+"""As printed: models in rows, abs above tot; pro, weat and all in columns, each with orig., R and mix."""
 SIZES = {"dist": 66, "bertb": 110, "bertl": 340, "robertab": 125, "robertal": 355, "albertb": 11, "albertl": 17}
-"""Of the paper's section 2.2, in millions of parameters."""
+"""Millions of parameters, from section 2.2 of the paper."""
 
 
 NOT_PRINTED = (
     "n batch_size learning_rate epochs abs_changed tot_changed low high effect p p_adjusted flips noise terms_per_text"
     " words_n words_p"
 ).split()
-"""What the paper does not print: gaps."""
+"""Columns that the paper does not print; they stay empty."""
 
 
 @cache
-def _paper() -> pd.DataFrame:
+def _read_paper() -> pd.DataFrame:
     biases = pd.read_csv(GOLD / "jentzsch_turan_2022.csv").rename(columns={"zero": "equal"})
     biases["condition"] = ["original" if name.startswith("original") else name for name in biases["condition"]]
     cells = biases.merge(pd.read_csv(GOLD / "jentzsch_turan_2022_accuracy.csv"), on=["model", "condition"])
@@ -76,8 +76,8 @@ def _paper() -> pd.DataFrame:
 
 
 def _sound(**changes: Any) -> pd.DataFrame:
-    """The paper's rows as if they were means over changed texts, with what our own cells say besides."""
-    cells = _paper()
+    """The paper's rows as means over changed texts, with the additional columns of our own measurements."""
+    cells = _read_paper()
     total = cells["tot_nonzero"]
     added: dict[str, Any] = {"abs_changed": cells["abs_nonzero"], "tot_changed": total, "low": total - 0.0003}
     added |= {"high": total + 0.0003, "effect": 0.12, "flips": 0.004, "noise": 1e-7, "p": 1e-9, "p_adjusted": 1e-8}
@@ -85,24 +85,24 @@ def _sound(**changes: Any) -> pd.DataFrame:
     return cells.assign(**(added | changes))
 
 
-def _number(text: str) -> tuple[float, bool]:
-    """A figure of a table, and whether it is in brackets."""
+def _parse_number(text: str) -> tuple[float, bool]:
+    """Parse a figure of a table: its value, and whether it is in brackets."""
     return float(text.strip("()").replace("−", "-")), text.startswith("(")
 
 
 class TestTable1:
     def test_is_the_papers_with_its_brackets(self) -> None:
-        printed = [[_number(text) for text in line.split()] for line in TABLE_1.strip().splitlines()]
-        ours = [[_number(text) for text in row[2:]] for row in tabulate_biases(sort_grid(_paper())).rows]
+        printed = [[_parse_number(text) for text in line.split()] for line in TABLE_1.strip().splitlines()]
+        ours = [[_parse_number(text) for text in row[2:]] for row in tabulate_biases(sort_grid(_read_paper())).rows]
         assert ours == printed
 
     def test_rows_come_in_any_order(self) -> None:
-        shuffled = _paper().sample(frac=1, random_state=3)
-        shuffled = pd.concat([shuffled[shuffled["model"] == name] for name in _paper()["model"].unique()])
-        assert tabulate_biases(sort_grid(shuffled)) == tabulate_biases(sort_grid(_paper()))
+        shuffled = _read_paper().sample(frac=1, random_state=3)
+        shuffled = pd.concat([shuffled[shuffled["model"] == name] for name in _read_paper()["model"].unique()])
+        assert tabulate_biases(sort_grid(shuffled)) == tabulate_biases(sort_grid(_read_paper()))
 
     def test_a_cell_that_failed_leaves_a_gap(self) -> None:
-        cells = _paper().query("not (model == 'bertbase' and condition == 'R-weat')")
+        cells = _read_paper().query("not (model == 'bertbase' and condition == 'R-weat')")
         row = tabulate_biases(sort_grid(cells)).rows[2]
         assert row[:7] == ("bertbase", "abs", "0.0025", "0.0036", "(0.0023)", "0.0037", "–")
 
@@ -115,22 +115,22 @@ class TestTable1:
         assert all(
             text.startswith("(") for row in tabulate_biases(sort_grid(_sound(noise=0.5))).rows for text in row[2:]
         )
-        assert tabulate_biases(sort_grid(_paper().assign(noise=0.5))) == tabulate_biases(
-            sort_grid(_paper())
-        )  # the paper's table knows no noise
+        assert tabulate_biases(sort_grid(_read_paper().assign(noise=0.5))) == tabulate_biases(
+            sort_grid(_read_paper())
+        )  # the paper's table has no noise floor
 
     def test_block_and_numbers(self) -> None:
-        table = tabulate_biases(sort_grid(_paper()))
+        table = tabulate_biases(sort_grid(_read_paper()))
         block = table.to_block()
         assert [cell.text for cell in block.rows[1]][:3] == ["", "tot", "0.0009"]  # the model is named once
         numbers = table.numbers
         assert len(numbers) == 63
-        assert numbers["abs_nonzero"].sum() == pytest.approx(_paper()["abs_nonzero"].sum())
+        assert numbers["abs_nonzero"].sum() == pytest.approx(_read_paper()["abs_nonzero"].sum())
 
 
 class TestTables3To6:
     def test_counts_stand_under_their_own_names(self) -> None:
-        first, second = tabulate_all_figures(sort_grid(_paper()))
+        first, second = tabulate_all_figures(sort_grid(_read_paper()))
         assert [len(first.rows), len(second.rows)] == [27, 36]
         row = dict(zip(first.columns, first.rows[0], strict=True))
         assert row["Condition"] == "original-pro"
@@ -150,13 +150,13 @@ class TestTables3To6:
             assert (set(numbers["words_n"]), set(numbers["words_p"])) == ({12}, {0.0625})
 
     def test_accuracies_are_of_trainings(self) -> None:
-        first, second = tabulate_quality(sort_grid(_paper()))
+        first, second = tabulate_quality(sort_grid(_read_paper()))
         assert [len(first.rows), len(second.rows)] == [21, 28]
         assert first.rows[0] == ("distbase", "original", "0.812", "0.778", "0.835", "0.805")
         assert [row[1] for row in second.rows[:7]] == list(CONDITIONS)
 
     def test_one_model_makes_one_table(self) -> None:
-        cells = _paper().query("model == 'bertlarge'")
+        cells = _read_paper().query("model == 'bertlarge'")
         assert [
             table.name for table in (*tabulate_all_figures(sort_grid(cells)), *tabulate_quality(sort_grid(cells)))
         ] == [
@@ -173,61 +173,71 @@ class TestTables3To6:
             "2e−05",
             "3",
         )
-        assert tabulate_settings(sort_grid(_paper())).rows[0][3:] == ("–", "–", "–")
+        assert tabulate_settings(sort_grid(_read_paper())).rows[0][3:] == ("–", "–", "–")
 
 
 class TestTable2:
     def test_is_the_papers(self) -> None:
-        """Within what rounding and two slips in the printed accuracies leave open."""
-        found = {(one.first, one.second): one for one in correlate_figures(sort_grid(_paper()))}
+        """Up to rounding and two errors in the printed accuracies."""
+        correlations = {
+            (correlation.first, correlation.second): correlation
+            for correlation in correlate_figures(sort_grid(_read_paper()))
+        }
         printed = [(("bias abs", "bias tot"), 0.373, ""), (("bias abs", "accuracy"), -0.481, "**")]
         printed += [(("bias abs", "F1"), -0.497, "***"), (("bias tot", "accuracy"), 0.044, "")]
         printed += [(("bias tot", "F1"), -0.085, ""), (("accuracy", "F1"), 0.886, "***")]
         for pair, r, stars in printed:
-            assert found[pair].independent.value == pytest.approx(r, abs=0.004), pair
-            assert found[pair].marked.endswith(stars or tuple("0123456789")), pair
+            assert correlations[pair].independent.value == pytest.approx(r, abs=0.004), pair
+            assert correlations[pair].marked.endswith(stars or tuple("0123456789")), pair
 
     def test_published_p_is_that_of_the_papers_statistics(self) -> None:
-        one = next(
-            one for one in correlate_figures(sort_grid(_paper())) if (one.first, one.second) == ("bias abs", "accuracy")
+        correlation = next(
+            correlation
+            for correlation in correlate_figures(sort_grid(_read_paper()))
+            if (correlation.first, correlation.second) == ("bias abs", "accuracy")
         )
-        assert one.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
-        gap = _paper().assign(accuracy=_paper()["accuracy"].where(_paper()["model"] != "distbase"))
-        assert [one.n for one in correlate_figures(sort_grid(gap))] == [63, 54, 63, 54, 63, 54]
+        assert correlation.p_adjusted == pytest.approx(0.00147)  # 21 × 0.00007
+        gap = _read_paper().assign(accuracy=_read_paper()["accuracy"].where(_read_paper()["model"] != "distbase"))
+        assert [correlation.n for correlation in correlate_figures(sort_grid(gap))] == [63, 54, 63, 54, 63, 54]
 
     def test_the_matrix_is_symmetric(self) -> None:
-        rows = [row[1:] for row in tabulate_correlations(sort_grid(_paper()))[0].rows]
+        rows = [row[1:] for row in tabulate_correlations(sort_grid(_read_paper()))[0].rows]
         assert [list(column) for column in zip(*rows, strict=True)] == [list(row) for row in rows]
         assert rows[0][3] == "−0.496***"
 
     def test_sound_judges_over_models(self) -> None:
-        one = next(
-            one for one in correlate_figures(sort_grid(_sound())) if (one.first, one.second) == ("bias abs", "accuracy")
+        correlation = next(
+            correlation
+            for correlation in correlate_figures(sort_grid(_sound()))
+            if (correlation.first, correlation.second) == ("bias abs", "accuracy")
         )
-        assert one.models.interval is not None
-        assert one.independent.interval is not None
+        assert correlation.models.interval is not None
+        assert correlation.independent.interval is not None
         assert (
-            one.models.interval[0] < one.independent.interval[0] < one.independent.interval[1] < one.models.interval[1]
+            correlation.models.interval[0]
+            < correlation.independent.interval[0]
+            < correlation.independent.interval[1]
+            < correlation.models.interval[1]
         )
-        assert one.models.df == 6
-        assert "*" not in one.marked  # what the paper gives two stars
-        means = _paper().groupby("model")[["abs_nonzero", "accuracy"]].mean()
-        assert one.between.value == pytest.approx(means["abs_nonzero"].corr(means["accuracy"]))
+        assert correlation.models.df == 6
+        assert "*" not in correlation.marked  # the paper gives it two stars
+        means = _read_paper().groupby("model")[["abs_nonzero", "accuracy"]].mean()
+        assert correlation.between.value == pytest.approx(means["abs_nonzero"].corr(means["accuracy"]))
 
     def test_details_have_all_pairs(self) -> None:
         assert len(tabulate_correlations(sort_grid(_sound()))[1].rows) == 6
 
-    @pytest.mark.parametrize("kept", ["model == 'distbase'", "condition == 'R-pro'", "accuracy == 0.817"])
-    def test_what_does_not_vary_has_no_correlation(self, kept: str) -> None:
-        """One model, one condition, one cell; accuracies that are equal but for the rounding of their mean."""
-        cells = _sound().query(kept).assign(accuracy=0.8, f1=0.8)
+    @pytest.mark.parametrize("query", ["model == 'distbase'", "condition == 'R-pro'", "accuracy == 0.817"])
+    def test_what_does_not_vary_has_no_correlation(self, query: str) -> None:
+        """One model, one condition or one row, with accuracies that are equal except for rounding of their mean."""
+        cells = _sound().query(query).assign(accuracy=0.8, f1=0.8)
         assert tabulate_correlations(sort_grid(cells))[0].rows[2] == ("accuracy", "–", "–", "", "–")
-        assert all(one.p_adjusted is None for one in correlate_figures(sort_grid(cells))[1:])
+        assert all(correlation.p_adjusted is None for correlation in correlate_figures(sort_grid(cells))[1:])
 
 
 class TestStatistics:
     def test_pearson_is_scipys(self) -> None:
-        x, y = _paper()["abs_nonzero"], _paper()["accuracy"]
+        x, y = _read_paper()["abs_nonzero"], _read_paper()["accuracy"]
         ours, theirs = pearson_estimate(x, y), stats.pearsonr(x, y)
         assert ours.p_value == pytest.approx(theirs.pvalue)
         assert ours.interval == pytest.approx(tuple(theirs.confidence_interval()))
@@ -254,12 +264,12 @@ class TestStatistics:
         assert three.p_value == pytest.approx(stats.pearsonr([1, 2, 3], [1, 3, 2]).pvalue)
 
     def test_shares_worked_by_hand(self) -> None:
-        """Rows differ by 2, columns by 1, nothing else: squares 4, 1 and 0 of 5."""
-        found = variance_shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
-        assert found is not None
-        assert [found.rows, found.columns, found.rest] == pytest.approx([0.8, 0.2, 0.0])
-        assert found.chance == pytest.approx(0.4, abs=0.1)  # two shuffles of four leave the rows apart
-        assert found.p_value == pytest.approx(0.5, abs=0.1)
+        """Rows differ by 2 and columns by 1, with no residual: sums of squares 4, 1 and 0 of 5."""
+        shares = variance_shares([[0, 1], [2, 3]], ["a", "b"], seed=0, draws=199)
+        assert shares is not None
+        assert [shares.rows, shares.columns, shares.rest] == pytest.approx([0.8, 0.2, 0.0])
+        assert shares.chance == pytest.approx(0.4, abs=0.1)  # two of four shuffles keep the rows apart
+        assert shares.p_value == pytest.approx(0.5, abs=0.1)
 
     def test_shares_of_degenerate_input(self) -> None:
         assert variance_shares([[1, 1], [1, 1]], ["a", "b"], seed=0) is None
@@ -270,22 +280,22 @@ class TestStatistics:
         assert gap.rows > gap.chance
 
     def test_shares_are_calibrated_where_columns_share_a_training(self) -> None:
-        """Without a difference between rows, 5 % tests reject about 5 %; taken as independent, they reject far more."""
+        """Under the null hypothesis, 5 % tests reject about 5 %; tests that assume independence reject far more."""
         random = np.random.default_rng(11)
         blocks = ["o", "a", "b", "o", "c", "d", "o", "e", "f"]
         rejected = {"together": 0, "apart": 0}
         for seed in range(300):
             table = random.normal(size=(7, 9)) * 0.5
             for name in dict.fromkeys(blocks):
-                table[:, [one == name for one in blocks]] += random.normal(size=(7, 1))
-            for way, names in (("together", blocks), ("apart", [str(at) for at in range(9)])):
-                found = variance_shares(table, names, seed=seed, draws=99)
-                assert found is not None
-                rejected[way] += found.p_value <= 0.05
+                table[:, [block == name for block in blocks]] += random.normal(size=(7, 1))
+            for method, names in (("together", blocks), ("apart", [str(index) for index in range(9)])):
+                shares = variance_shares(table, names, seed=seed, draws=99)
+                assert shares is not None
+                rejected[method] += shares.p_value <= 0.05
         assert rejected["together"] < 0.09 * 300 < 0.13 * 300 < rejected["apart"]
 
     def test_one_against_others(self) -> None:
-        """With samples of some size it is scipy's t test; one value has the spread of the others."""
+        """Equals SciPy's t test; a single value gets the standard deviation of the other sample."""
         a, b = [1.0, 2.0, 4.0], [3.0, 5.0, 6.0, 9.0]
         ours, theirs = compare_means(a, b), stats.ttest_ind(a, b)
         assert ours.p_value == pytest.approx(theirs.pvalue)
@@ -299,29 +309,37 @@ class TestStatistics:
 
 class TestQuestions:
     def test_what_the_papers_own_rows_answer(self) -> None:
-        finetuning, pretrained, terms = answer_questions(_paper())
+        finetuning, pretrained, terms = answer_questions(_read_paper())
         assert finetuning.answer.count(": no reliable difference in absolute bias") == 2
         assert "between them: clear differences in absolute bias (0.50; " in pretrained.answer
-        relation = "Larger models: no reliable difference in absolute bias (−0.65 "  # the paper saw one
+        relation = "Larger models: no reliable difference in absolute bias (−0.65 "  # the paper reports a relation
         assert relation in pretrained.answer
         assert "larger with all than with pro (2.12 [1.71, 2.63]; means" in terms.answer
         assert "pro < weat < all in 17 of 21" in terms.answer
 
     def test_differences_are_tests_over_model_means(self) -> None:
-        """With as many pairs in every model, clustering by model is the t test of the models' means."""
-        wide = _paper().assign(kind=[name.split("-")[0] for name in _paper()["condition"]])
+        """With equally many pairs per model, clustering by model equals the t test of the model means."""
+        wide = _read_paper().assign(kind=[name.split("-")[0] for name in _read_paper()["condition"]])
         wide = wide.pivot(index=["model", "terms"], columns="kind", values="tot_nonzero")
         change = (wide["mix"] - wide["original"]).groupby("model").mean()
         theirs = stats.ttest_1samp(change, 0)
-        ours = next(one for one in answer_questions(_paper())[0].findings if one.name == "total bias, mix − original")
+        ours = next(
+            finding
+            for finding in answer_questions(_read_paper())[0].findings
+            if finding.name == "total bias, mix − original"
+        )
         assert (ours.n, ours.estimate.df) == (21, 6)
         assert ours.estimate.p_value == pytest.approx(theirs.pvalue)
         assert ours.estimate.interval == pytest.approx(tuple(theirs.confidence_interval()))
 
     def test_a_remedy_that_works_is_said_to(self) -> None:
         random = np.random.default_rng(8)
-        half = [0.5 if name.startswith("mix") else 1.0 for name in _paper()["condition"]] * random.uniform(0.8, 1.2, 63)
-        base = _paper()["model"].map({name: 0.01 * (1 + at) for at, name in enumerate(_paper()["model"].unique())})
+        half = [0.5 if name.startswith("mix") else 1.0 for name in _read_paper()["condition"]] * random.uniform(
+            0.8, 1.2, 63
+        )
+        base = _read_paper()["model"].map(
+            {name: 0.01 * (1 + index) for index, name in enumerate(_read_paper()["model"].unique())}
+        )
         answer = answer_questions(_sound(abs_changed=base * half, tot_changed=base * half / 2))[0].answer
         assert "Removing the terms from the training reviews: no reliable difference in absolute bias" in answer
         assert "Balancing the terms in the training reviews: lowers the absolute bias by a factor (0.5" in answer
@@ -329,26 +347,28 @@ class TestQuestions:
         assert "moves the total bias towards female versions" in answer
 
     def test_per_changed_term(self) -> None:
-        count = _paper()["terms"].map({"pro": 2.0, "weat": 4.0, "all": 8.0})
-        found = {one.name: one for one in answer_questions(_sound(terms_per_text=count))[2].findings}
-        per_text, per_term = (found[f"absolute bias per {unit}, all / pro"] for unit in ("text", "changed term"))
+        count = _read_paper()["terms"].map({"pro": 2.0, "weat": 4.0, "all": 8.0})
+        findings = {finding.name: finding for finding in answer_questions(_sound(terms_per_text=count))[2].findings}
+        per_text, per_term = (findings[f"absolute bias per {unit}, all / pro"] for unit in ("text", "changed term"))
         assert per_term.estimate.value == pytest.approx((per_text.estimate.value or 0) / 4)
         assert per_term.estimate.p_value != per_text.estimate.p_value
 
     def test_a_model_without_pretraining_is_set_against_the_others(self) -> None:
-        names = _paper()["model"].replace({"distbase": "scratch"})
-        found = answer_questions(
-            _sound(model=names, abs_changed=_paper()["abs_nonzero"].where(names != "scratch", 1e-9))
+        names = _read_paper()["model"].replace({"distbase": "scratch"})
+        answer = answer_questions(
+            _sound(model=names, abs_changed=_read_paper()["abs_nonzero"].where(names != "scratch", 1e-9))
         )[1]
-        one = next(one for one in found.findings if one.name == "absolute bias, without − with pretraining")
-        assert one.n == 7
-        assert (one.estimate.df, one.effect) == (5, "smaller absolute bias")
+        finding = next(
+            finding for finding in answer.findings if finding.name == "absolute bias, without − with pretraining"
+        )
+        assert finding.n == 7
+        assert (finding.estimate.df, finding.effect) == (5, "smaller absolute bias")
         assert (
-            "Models without pretraining: no reliable difference in absolute bias" in found.answer
-        )  # ALBERT's are large
+            "Models without pretraining: no reliable difference in absolute bias" in answer.answer
+        )  # ALBERT's biases are large
 
     def test_one_model_or_cell_is_not_tested(self) -> None:
-        for cells in (_paper().query("model == 'bertbase'"), _paper().head(1)):
+        for cells in (_read_paper().query("model == 'bertbase'"), _read_paper().head(1)):
             finetuning, pretrained, terms = answer_questions(cells)
             assert (
                 "training reviews: not tested: absolute bias, size of the total bias, total bias." in finetuning.answer
@@ -367,36 +387,36 @@ class TestQuestions:
         assert answer[0].answer.count("no reliable difference in size of the total bias (0 [0, 0]; means 0 and 0)") == 2
 
     def test_a_ratio_leaves_out_a_bias_of_zero_and_says_so(self) -> None:
-        first = (_paper()["model"] == "distbase") & (_paper()["condition"] == "R-pro")
-        zero = _paper()["abs_nonzero"].mask(first, 0.0)
+        first = (_read_paper()["model"] == "distbase") & (_read_paper()["condition"] == "R-pro")
+        zero = _read_paper()["abs_nonzero"].mask(first, 0.0)
         finetuning, _, terms = answer_questions(_sound(abs_changed=zero))
-        found = {one.name: one for answer in (finetuning, terms) for one in answer.findings}
-        one = found["absolute bias, R / original"]
-        assert (one.n, one.left_out, one.null) == (20, 1, 1.0)
-        assert "; 1 left out, with a bias of 0)" in one.sentence
-        without = {one.name: one for one in answer_questions(_sound()[~first])[0].findings}
-        assert one.estimate == without[one.name].estimate
-        assert one.p_adjusted is not None
+        findings = {finding.name: finding for answer in (finetuning, terms) for finding in answer.findings}
+        finding = findings["absolute bias, R / original"]
+        assert (finding.n, finding.left_out, finding.null) == (20, 1, 1.0)
+        assert "; 1 left out, with a bias of 0)" in finding.sentence
+        without = {finding.name: finding for finding in answer_questions(_sound()[~first])[0].findings}
+        assert finding.estimate == without[finding.name].estimate
+        assert finding.p_adjusted is not None
         assert "; 1 left out, with a bias of 0)" in finetuning.answer
         assert "; 1 left out, with a bias of 0)" in terms.answer
-        assert found["absolute bias, mix / original"].left_out == 0
+        assert findings["absolute bias, mix / original"].left_out == 0
         table = list_findings([finetuning]).set_index("figure")
-        assert table["left_out"].sum() == table.loc[one.name, "left_out"] == 1
+        assert table["left_out"].sum() == table.loc[finding.name, "left_out"] == 1
 
     def test_a_ratio_without_a_pair_is_not_tested(self) -> None:
-        removed = _paper()["condition"].str.startswith("R")
-        answer = answer_questions(_sound(abs_changed=_paper()["abs_nonzero"].mask(removed, 0.0)))[0].answer
+        removed = _read_paper()["condition"].str.startswith("R")
+        answer = answer_questions(_sound(abs_changed=_read_paper()["abs_nonzero"].mask(removed, 0.0)))[0].answer
         assert "no reliable difference in size of the total bias" in answer
         assert "; not tested: absolute bias. Balancing" in answer
         none = answer_questions(_sound()[~removed])[0].answer
         assert none.startswith("Removing the terms from the training reviews: not tested: absolute bias, size")
 
     def test_a_share_stands_against_what_chance_gives(self) -> None:
-        answer = answer_questions(_paper())[1]
-        one = next(one for one in answer.findings if one.name.startswith("absolute bias, share"))
-        assert 0.04 < one.null < 0.2
-        assert one.context.startswith(f"{100 * one.null:.0f} % by chance")
-        assert list_findings([answer])["null"].iloc[0] == one.null
+        answer = answer_questions(_read_paper())[1]
+        finding = next(finding for finding in answer.findings if finding.name.startswith("absolute bias, share"))
+        assert 0.04 < finding.null < 0.2
+        assert finding.context.startswith(f"{100 * finding.null:.0f} % by chance")
+        assert list_findings([answer])["null"].iloc[0] == finding.null
 
     def test_one_model_of_each_kind_is_not_tested(self) -> None:
         cells = _sound().query("model in ('distbase', 'bertbase')").replace({"model": {"distbase": "scratch"}})
@@ -406,7 +426,7 @@ class TestQuestions:
 
 class TestBatchSizes:
     def test_pairs_and_interval(self) -> None:
-        """Cells of one training count as one: three original cells that move together are one draw."""
+        """Measurements of one training count once: three original measurements that move together are one draw."""
         cells = _sound().query("model == 'bertbase'")
         cells = pd.concat([cells.assign(batch_size=size) for size in (8, 16, 32)])
         moves = dict(zip(CONDITIONS, (0.001, 0.002, 0.003, -0.001, 0.0, 0.002, 0.001), strict=True))
@@ -426,7 +446,7 @@ class TestBatchSizes:
         )
 
     def test_many_comparisons_are_corrected(self) -> None:
-        """Two batch sizes move both biases by something with p = .03: four tests, so that none is clear."""
+        """Two batch sizes change both biases with p = .03 each: after correction for four tests, none is clear."""
         cells = _sound().query("model == 'bertbase' and condition != 'original'")
         noise = np.array([-2, -1, 0, 0, 1, 2]) / np.sqrt(10 / 5)  # six trainings, standard deviation 1
         moves = (noise + stats.t.isf(0.015, 5) / np.sqrt(6)) / 10
@@ -436,7 +456,7 @@ class TestBatchSizes:
             moved.append(cells.assign(batch_size=size, **changes))
         note = tabulate_batch_sizes(sort_grid(pd.concat(moved))).note
         assert note.count("p = 0.120 after correction: no reliable difference; trainings: 6.") == 4
-        one = compare_levels(
+        finding = compare_levels(
             pd.concat(moved),
             "abs_changed",
             ("batch_size", 8, 32),
@@ -445,16 +465,16 @@ class TestBatchSizes:
             as_ratio=True,
             cluster="condition",
         )
-        assert one.estimate.p_value == pytest.approx(0.03)
-        assert adjust_findings([one])[0].is_clear  # alone it would be
+        assert finding.estimate.p_value == pytest.approx(0.03)
+        assert adjust_findings([finding])[0].is_clear  # a single test would be clear
 
     def test_a_difference_that_is_there_is_found(self) -> None:
         cells = _sound()
         moves = np.linspace(0.9, 1.1, len(cells))
         double = cells.assign(batch_size=8, abs_changed=cells["abs_changed"] * 2 * moves)
         note = tabulate_batch_sizes(sort_grid(pd.concat([cells, double]))).note
-        said = note[note.index("abs, 8 / 32: 2") : note.index("; trainings: 49.")]
-        assert said.endswith("p < 0.001 after correction")
+        sentence = note[note.index("abs, 8 / 32: 2") : note.index("; trainings: 49.")]
+        assert sentence.endswith("p < 0.001 after correction")
 
     def test_a_bias_of_zero_is_left_out_of_the_ratio(self) -> None:
         cells = _sound().query("model == 'bertbase'")
@@ -484,8 +504,10 @@ FAILED = FinishedSteps([], [Outcome("train-bertbase-R-weat", "", "failed", error
 
 
 @cache
-def _report(protocol: str = "sound") -> StudyReport:
-    grid = (_paper() if protocol == "published" else _sound()).query("model in ('distbase', 'bertbase', 'albertlarge')")
+def _make_report(protocol: str = "sound") -> StudyReport:
+    grid = (_read_paper() if protocol == "published" else _sound()).query(
+        "model in ('distbase', 'bertbase', 'albertlarge')"
+    )
     grid = grid.query("not (model == 'bertbase' and terms == 'weat')")
     batches = pd.concat([_sound().head(9).assign(batch_size=size) for size in (32, 16)])
     batches = batches if protocol == "sound" else batches.head(0)
@@ -499,7 +521,7 @@ def _render(report: StudyReport, failures: list[str]) -> str:
 class TestPage:
     @pytest.mark.parametrize("protocol", ["sound", "published"])
     def test_shows_everything_and_loads_nothing(self, protocol: str) -> None:
-        report = _report(protocol)
+        report = _make_report(protocol)
         page = _render(report, FAILED.failures)
         text = seen(page)
         for words in (report.headline, "out of memory", "bertbase mix-weat", *report.answers.values()):
@@ -513,17 +535,17 @@ class TestPage:
     def test_text_from_outside_is_escaped(self) -> None:
         cells = _sound().head(18).replace({"model": {"bertbase": EVIL}})
         page = _render(make_report(cells, cells.head(0), settings={EVIL: EVIL}), [EVIL])
-        assert page.count("<script") == 1  # our own
+        assert page.count("<script") == 1  # our own script
         assert_loads_nothing(page)
 
     def test_headline_counts(self) -> None:
-        """The paper's 57 highly significant classifiers, and the one with a single star."""
-        headline = write_headline(sort_grid(_paper()))
+        """The paper's 57 highly significant classifiers and one with a single star."""
+        headline = write_headline(sort_grid(_read_paper()))
         assert headline.startswith("In 58 of 63 measurements")
         assert "42 favour male versions, 16 female ones" in headline
 
     def test_biases_without_a_total_are_not_drawn(self) -> None:
-        biases = list_biases(sort_grid(_paper()))
+        biases = list_biases(sort_grid(_read_paper()))
         assert tuple(biases[["kind", "terms"]].iloc[0]) == ("original", "pro")
         assert list(biases[["up", "down"]].iloc[0]) == pytest.approx([0.0015, -0.0006])
         nothing = list_biases(sort_grid(_sound(tot_changed=np.nan)))
@@ -531,7 +553,7 @@ class TestPage:
         assert draw_biases(nothing, fit_domain([0, 1])) == ""
 
     def test_files(self, tmp_path: Path) -> None:
-        page = _report().write(STUDY, FAILED, tmp_path / "study")
+        page = _make_report().write(STUDY, FAILED, tmp_path / "study")
         names = sorted(path.relative_to(page.parent).as_posix() for path in page.parent.rglob("*.*"))
         assert {"cells.csv", "report.html", "study.md", "tables/table-1.csv", "tables/batch-sizes.csv"} <= set(names)
         figures = [name for name in names if name.startswith("figures/")]
@@ -540,9 +562,11 @@ class TestPage:
         assert all(f"]({name})" in text for name in figures)
         assert "currentColor" not in (page.parent / figures[0]).read_text(encoding="utf-8")
         evidence = pd.read_csv(page.parent / "tables/answers.csv")
-        assert len(evidence) == sum(len(answer.findings) for answer in answer_questions(_report().records["cells.csv"]))
+        assert len(evidence) == sum(
+            len(answer.findings) for answer in answer_questions(_make_report().records["cells.csv"])
+        )
         assert evidence["p_adjusted"].between(0, 1).any()
-        _report().write(STUDY, FAILED, tmp_path / "study")  # again, over what is there
+        _make_report().write(STUDY, FAILED, tmp_path / "study")  # overwrites the existing files
 
     def test_csv_files_are_guarded(self, tmp_path: Path) -> None:
         grid = _sound().head(9).replace({"model": {"distbase": "@mine"}})
@@ -553,7 +577,7 @@ class TestPage:
     @pytest.mark.browser
     @needs_chromium
     def test_in_a_browser(self, tmp_path: Path) -> None:
-        assert_a_browser_shows(_render(_report(), []), tmp_path / "study.html")
+        assert_a_browser_shows(_render(_make_report(), []), tmp_path / "study.html")
 
 
 def test_a_table_is_compared_by_its_text() -> None:

@@ -1,4 +1,4 @@
-"""The lipstick studies: steps, the papers' tables, what is left beside other contrasts, the page and the commands."""
+"""The lipstick studies: steps, the papers' tables, remaining bias versus other contrasts, page and commands."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from unmask.studies.study import StudyRun, run_study
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
 
 
-def planted(words: int = 700, size: int = 24) -> Vectors:
-    """Word vectors in which gender is in three dimensions, of which he − she is but one."""
+def make_vectors(words: int = 700, size: int = 24) -> Vectors:
+    """Make word vectors with gender in three dimensions; he − she is only one of them."""
     rng = np.random.default_rng(0)
     names = list(dict.fromkeys([*vocabulary.rated_stereotypes(), *nouns()]))[:words]
     gender = rng.normal(size=(words, 1))
@@ -49,7 +49,7 @@ def planted(words: int = 700, size: int = 24) -> Vectors:
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("vectors") / "planted.bin"
-    write_vectors(path, planted())
+    write_vectors(path, make_vectors())
     return path
 
 
@@ -75,31 +75,31 @@ class TestStatic:
 
     def test_what_is_left_stands_beside_other_contrasts_of_the_origin(self, sound: tuple[StudyRun, Path]) -> None:
         origin, debiased = read_rows(sound[0])
-        one, left = (row.find_test("probe", removed=row.is_origin) for row in (origin, debiased))
-        assert one is not None
-        assert left is not None
-        assert one.reference is not None
-        assert left.reference is not None
-        assert left.reference.values == one.reference.values
-        assert (left.value or 0) > 0.8, "gender is in two more dimensions, which hard debiasing leaves"
+        origin_test, debiased_test = (row.find_test("probe", removed=row.is_origin) for row in (origin, debiased))
+        assert origin_test is not None
+        assert debiased_test is not None
+        assert origin_test.reference is not None
+        assert debiased_test.reference is not None
+        assert debiased_test.reference.values == origin_test.reference.values
+        assert (debiased_test.value or 0) > 0.8, "gender is in two more dimensions, which hard debiasing leaves"
 
     def test_words_of_weat_that_are_not_there_are_named(self, sound: tuple[StudyRun, Path]) -> None:
         for row in read_rows(sound[0]):
-            said = {caveat.code: caveat.text for caveat in row.measurement.caveats}["association-words-missing"]
-            assert said.endswith("Too few words are left for WEAT 6, WEAT 6b, WEAT 7, WEAT 7b, WEAT 8, WEAT 8b.")
+            text = {caveat.code: caveat.text for caveat in row.measurement.caveats}["association-words-missing"]
+            assert text.endswith("Too few words are left for WEAT 6, WEAT 6b, WEAT 7, WEAT 7b, WEAT 8, WEAT 8b.")
 
     def test_the_bias_itself_is_gone(self, sound: tuple[StudyRun, Path]) -> None:
-        """Hard debiasing takes its own direction, which is nearly he − she, out of every word."""
+        """Hard debiasing removes its own direction, which is close to he − she, from every word."""
         origin, debiased = read_rows(sound[0])
         before, after = (row.items[row.items["words"] == "own"]["bias"].abs().mean() for row in (origin, debiased))
         assert after < 0.35 * before
 
     def test_the_tables(self, sound: tuple[StudyRun, Path]) -> None:
         assert sound[0].report is not None
-        table, left, more = sound[0].report.tables
-        assert (table.name, left.name, more.name) == ("table-1", "left", "more")
+        table, remaining, details = sound[0].report.tables
+        assert (table.name, remaining.name, details.name) == ("table-1", "left", "more")
         assert [row[0] for row in table.rows] == ["origin", "hard-debias"]
-        assert len(left.rows) == 8
+        assert len(remaining.rows) == 8
         assert set(table.numbers["words"]) == {"own", "origin"}
 
     def test_what_is_done_is_kept(self, sound: tuple[StudyRun, Path], vectors: Path) -> None:
@@ -108,11 +108,11 @@ class TestStatic:
         assert {outcome.status for outcome in run.finished.outcomes} == {"kept"}
 
     def test_another_seed_is_another_step(self, vectors: Path) -> None:
-        one, other = (
+        first_keys, second_keys = (
             step_keys(steps(StaticLipstickOptions(vectors=(f"toy={vectors}",), seed=seed))) for seed in (1, 2)
         )
-        assert set(one) == set(other)
-        assert not set(one.values()) & set(other.values())
+        assert set(first_keys) == set(second_keys)
+        assert not set(first_keys.values()) & set(second_keys.values())
 
     def test_another_result_schema_is_another_step(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         request = StaticLipstickOptions(vectors=(f"toy={vectors}",))
@@ -121,13 +121,13 @@ class TestStatic:
         assert step_keys(steps(request))["geometry-toy-origin-vectors-sound"] != before
 
     def test_other_words_are_another_step(self, vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        of_nouns = ContextualLipstickOptions(methods=(), vocabularies=("nouns",))
-        of_vectors = StaticLipstickOptions(vectors=(f"toy={vectors}",), protocol="published")
+        noun_options = ContextualLipstickOptions(methods=(), vocabularies=("nouns",))
+        vector_options = StaticLipstickOptions(vectors=(f"toy={vectors}",), protocol="published")
         monkeypatch.setattr("unmask.measures.geometry.vocabulary.excluded_words", lambda *_, **__: frozenset({"nun"}))
-        before = step_keys(steps(of_nouns)) | step_keys(steps(of_vectors))
+        before = step_keys(steps(noun_options)) | step_keys(steps(vector_options))
         monkeypatch.setattr("unmask.measures.geometry.vocabulary.nouns", lambda: ["table", "window"])
         monkeypatch.setattr("unmask.measures.geometry.vocabulary.excluded_words", lambda *_, **__: frozenset({"monk"}))
-        after = step_keys(steps(of_nouns)) | step_keys(steps(of_vectors))
+        after = step_keys(steps(noun_options)) | step_keys(steps(vector_options))
         for name in ("geometry-model-origin-nouns-sound", "geometry-toy-origin-vectors-published"):
             assert before[name] != after[name]
 
@@ -159,10 +159,10 @@ class TestContextual:
         assert run.report is not None
         origin, same = read_rows(run)
         for name in ("clustering", "probe", "classification", "neighbours"):
-            one, other = origin.find_test(name), same.find_test(name)
-            assert one is not None
-            assert other is not None
-            assert one.value == pytest.approx(other.value), "the same model has changed nothing"
+            origin_test, same_test = origin.find_test(name), same.find_test(name)
+            assert origin_test is not None
+            assert same_test is not None
+            assert origin_test.value == pytest.approx(same_test.value), "the same model has changed nothing"
         assert run.report.tables[0].name == "table-2"
 
     def test_steps(self) -> None:
@@ -173,7 +173,7 @@ class TestContextual:
 
 
 @pytest.mark.parametrize(
-    ("options", "values", "said"),
+    ("options", "values", "message"),
     [
         (ContextualLipstickOptions, {"methods": ("hard-debias",)}, "changes word vectors"),
         (ContextualLipstickOptions, {"vocabularies": ("verbs",)}, "verbs"),
@@ -190,8 +190,8 @@ class TestContextual:
         (StaticLipstickOptions, {"words": 0}, "words is 0; give 1 or more"),
     ],
 )
-def test_what_cannot_be_run_is_refused(options: type[LipstickOptions], values: dict[str, Any], said: str) -> None:
-    with pytest.raises(UnmaskError, match=said):
+def test_what_cannot_be_run_is_refused(options: type[LipstickOptions], values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnmaskError, match=message):
         steps(options(**values))
 
 
@@ -211,28 +211,28 @@ def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:
 
 
 def test_the_command(vectors: Path, sound: tuple[StudyRun, Path], tmp_path: Path) -> None:
-    ask = ("study", "run", "lipstick-static", "--contrasts", "19", "--out", sound[1])
-    done = unmask(*ask, "--vectors", f"toy={vectors}", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "3 kept" in done.stdout
-    assert "Word vectors before and after debiasing" in done.stdout
+    arguments = ("study", "run", "lipstick-static", "--contrasts", "19", "--out", sound[1])
+    process = unmask(*arguments, "--vectors", f"toy={vectors}", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "3 kept" in process.stdout
+    assert "Word vectors before and after debiasing" in process.stdout
     bad = unmask("study", "run", "lipstick-contextual", "--set", "epochs=1", "--out", "other", cwd=tmp_path)
     assert bad.returncode == 2
     assert "METHOD.NAME=VALUE" in bad.stderr
 
 
 def test_gonen_and_goldberg_on_word2vec(data: Path) -> None:
-    """The correlation over professions: .747 before and .606 after in the paper, on all of word2vec."""
+    """The paper's correlations over professions on all of word2vec: 0.747 before and 0.606 after."""
     before = read_vectors(next(iter((data / "vectors").glob("word2vec*"))))
     after = hard_debias(before).vectors
     words = vocabulary.vector_words(before, published=True).words
     professions = vocabulary.rated_stereotypes(published=True)
-    spaces = [embed_static(words, one) for one in (before, after)]
+    spaces = [embed_static(words, word_vectors) for word_vectors in (before, after)]
     origin = published.score_words(spaces[0], professions, spaces[0].gender, OWN)
     gender = Contrast(np.empty(0), origin["bias"].to_numpy(dtype=float), np.empty(0, dtype=np.intp))
     debiased = published.score_words(spaces[1], professions, gender, "origin")
-    for found, paper in ((origin, 0.747), (debiased, 0.606)):
-        rows = found[found["male_neighbours"].notna()]
+    for scores, paper in ((origin, 0.747), (debiased, 0.606)):
+        rows = scores[scores["male_neighbours"].notna()]
         assert pearson(rows["put_down"], rows["male_neighbours"]) == pytest.approx(paper, abs=0.01)
     sides, clusters = origin["side"], origin["cluster"]
     share = (sides == clusters)[sides != ""].mean()

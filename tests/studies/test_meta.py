@@ -1,4 +1,4 @@
-"""Meta-evaluation: what is planted is what was asked for, and scores are ranked against it rightly."""
+"""Meta-evaluation: bias is planted at the requested rates, and scores are evaluated against it."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ SMALL = PlantedInference(rows=400, validation_rows=40)
 
 
 @pytest.fixture(autouse=True)
-def _only_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is planted must not depend on what data is on a machine; tests of real data say so."""
+def _hide_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted data must not depend on the data of the machine; tests that use real data set the variable."""
     monkeypatch.delenv("UNMASK_DATA", raising=False)
 
 
@@ -61,44 +61,44 @@ def test_a_perfect_score_and_a_useless_one() -> None:
     flat = evaluate_ranking([0, 0.5, 1], [3, 3, 3])
     assert (flat.pearson.value, flat.spearman.value, flat.ranked, flat.resolution) == (None, None, 0.5, None)
     assert evaluate_ranking([0, 1, 2], [3, 2, 1]).ranked == 0.0
-    assert line.pearson.p_value == pytest.approx(2 / 6)  # of six orders, two are as good
+    assert line.pearson.p_value == pytest.approx(2 / 6)  # two of the six orders are as extreme
     assert evaluate_ranking([], []).ranked is None
     assert evaluate_ranking([0.5, 0.5], [1, 2]).ranked is None
     assert evaluate_ranking([0, np.nan, 1], [1, 2, np.nan]).n == 1
 
 
 def test_ranking_agrees_with_a_plain_count() -> None:
-    draw = np.random.default_rng(0)
-    x, y = draw.integers(0, 4, 20) / 4, draw.integers(0, 6, 20) / 6
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 4, 20) / 4, rng.integers(0, 6, 20) / 6
     pairs = [(a, b) for a in range(20) for b in range(a) if x[a] != x[b]]
     right = sum(1.0 if (y[a] - y[b]) * (x[a] - x[b]) > 0 else 0.5 if y[a] == y[b] else 0.0 for a, b in pairs)
-    found = evaluate_ranking(x, y)
-    assert found.ranked == pytest.approx(right / len(pairs))
-    assert found.pearson.value == pytest.approx(np.corrcoef(x, y)[0, 1])
-    rho = found.spearman.value
+    ranking = evaluate_ranking(x, y)
+    assert ranking.ranked == pytest.approx(right / len(pairs))
+    assert ranking.pearson.value == pytest.approx(np.corrcoef(x, y)[0, 1])
+    rho = ranking.spearman.value
     assert rho is not None
     assert rho == pytest.approx(scipy.stats.spearmanr(x, y).statistic)
     reach = 1.959964 * np.sqrt((1 + rho**2 / 2) / 17)  # Bonett and Wright
-    assert found.spearman.interval == pytest.approx(
+    assert ranking.spearman.interval == pytest.approx(
         (np.tanh(np.arctanh(rho) - reach), np.tanh(np.arctanh(rho) + reach))
     )
     slope, intercept = np.polyfit(x, y, 1)
-    left = y - intercept - slope * x
-    assert found.resolution == pytest.approx(np.sqrt((left**2).sum() / 18) / abs(slope))
+    residuals = y - intercept - slope * x
+    assert ranking.resolution == pytest.approx(np.sqrt((residuals**2).sum() / 18) / abs(slope))
 
 
 def test_seeds_are_what_an_interval_is_over() -> None:
-    draw = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     x, seeds = np.tile(np.arange(11) / 10, 3), np.repeat([7, 8, 9], 11)
-    y = x + 0.2 * seeds + draw.normal(0, 0.05, 33)
-    found, alone = evaluate_ranking(x, y, seeds).pearson, evaluate_ranking(x, y).pearson
-    assert found.interval is not None
+    y = x + 0.2 * seeds + rng.normal(0, 0.05, 33)
+    clustered, alone = evaluate_ranking(x, y, seeds).pearson, evaluate_ranking(x, y).pearson
+    assert clustered.interval is not None
     assert alone.interval is not None
-    left = np.arctanh([np.corrcoef(x[seeds != one], y[seeds != one])[0, 1] for one in (7, 8, 9)])
-    reach = scipy.stats.t.isf(0.025, 2) * np.sqrt(2 / 3 * ((left - left.mean()) ** 2).sum())
+    leave_one_out = np.arctanh([np.corrcoef(x[seeds != seed], y[seeds != seed])[0, 1] for seed in (7, 8, 9)])
+    reach = scipy.stats.t.isf(0.025, 2) * np.sqrt(2 / 3 * ((leave_one_out - leave_one_out.mean()) ** 2).sum())
     z = np.arctanh(np.corrcoef(x, y)[0, 1])
-    assert found.interval == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
-    assert found.interval[0] < alone.interval[0]  # points of one seed lie together
+    assert clustered.interval == pytest.approx((np.tanh(z - reach), np.tanh(z + reach)))
+    assert clustered.interval[0] < alone.interval[0]  # points of one seed are clustered
     same = evaluate_ranking([0, 0.5, 1] * 3, [1, 2, 3] * 3, [1] * 3 + [2] * 3 + [3] * 3).pearson
     assert same.p_value == pytest.approx(2 / 6**3, abs=0.005)  # of all orders within seeds
     assert same.interval is None
@@ -108,93 +108,95 @@ def test_seeds_are_what_an_interval_is_over() -> None:
 
 def test_chance_is_that_of_shuffles_within_seeds() -> None:
     x, y, seeds = [0, 0.5, 1] * 2, [1, 2, 4, 11, 13, 12], [1, 1, 1, 2, 2, 2]
-    every = [np.dot([*first, *second], y) for first in permutations(x[:3]) for second in permutations(x[:3])]
-    centre = np.mean(every)
-    share = np.mean([abs(one - centre) >= abs(np.dot(x, y) - centre) - 1e-12 for one in every])
+    products = [np.dot([*first, *second], y) for first in permutations(x[:3]) for second in permutations(x[:3])]
+    centre = np.mean(products)
+    share = np.mean([abs(product - centre) >= abs(np.dot(x, y) - centre) - 1e-12 for product in products])
     assert evaluate_ranking(x, y, seeds).pearson.p_value == pytest.approx(share, abs=0.02)
-    draw = np.random.default_rng(2)
-    seeds_of = np.repeat([1, 2, 3], 5)
-    apart = [
-        evaluate_ranking(np.tile(np.arange(5), 3), seeds_of + draw.normal(0, 0.1, 15), seeds_of).spearman.p_value
+    rng = np.random.default_rng(2)
+    shifted_seeds = np.repeat([1, 2, 3], 5)
+    p_values = [
+        evaluate_ranking(
+            np.tile(np.arange(5), 3), shifted_seeds + rng.normal(0, 0.1, 15), shifted_seeds
+        ).spearman.p_value
         for _ in range(200)
     ]
-    assert np.mean([p is not None and p < 0.05 for p in apart]) < 0.1  # seeds that differ are no relation
+    assert np.mean([p is not None and p < 0.05 for p in p_values]) < 0.1  # differences between seeds are no correlation
 
 
-# What is planted
+# Planted data
 
 
 def test_words_are_added_from_rate_to_rate() -> None:
-    words = [str(at) for at in range(10)]
+    words = [str(number) for number in range(10)]
     sets = [set(draw_words(words, rate, np.random.default_rng(7))) for rate in RATES]
-    assert [len(one) for one in sets] == list(range(11))
+    assert [len(word_set) for word_set in sets] == list(range(11))
     assert all(low < high for low, high in pairwise(sets))
 
 
-def _share_biased(examples: list[TextExample], language: str) -> tuple[float, Counter[str | None]]:
-    """Which share of the wrong labels follows the stereotype, found from the sentences themselves."""
-    kinds = {one.word: one.kind for one in lexicon.occupations(language)}
+def _measure_bias(examples: list[TextExample], language: str) -> tuple[float, Counter[str | None]]:
+    """The share of wrong labels that follow the stereotype, computed from the sentences, and the label counts."""
+    stereotypes = {occupation.word: occupation.kind for occupation in lexicon.occupations(language)}
     pair = lexicon.people(language).pairs[0]
     biased = wrong = 0
-    for one in examples:
-        assert one.pair is not None
-        word = max((word for word in kinds if f" {word} " in f" {one.text.lower().rstrip('.')} "), key=len)
-        female = pair.female.split()[-1] in one.pair.lower().split()
-        if kinds[word] == "neutral":
-            assert one.label == "neutral"
+    for example in examples:
+        assert example.pair is not None
+        word = max((word for word in stereotypes if f" {word} " in f" {example.text.lower().rstrip('.')} "), key=len)
+        female = pair.female.split()[-1] in example.pair.lower().split()
+        if stereotypes[word] == "neutral":
+            assert example.label == "neutral"
             continue
         wrong += 1
-        pro = (kinds[word] == "female") == female
-        biased += (one.label == "entailment") == pro
-    return biased / wrong, Counter(one.label for one in examples)
+        pro = (stereotypes[word] == "female") == female
+        biased += (example.label == "entailment") == pro
+    return biased / wrong, Counter(example.label for example in examples)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 1.0])
 def test_sound_inference_plants_the_rate_that_is_asked_for(rate: float) -> None:
-    made = SMALL.examples(rate, 5)
-    found, labels = _share_biased(list(made.train), "en")
-    assert found == pytest.approx(rate)
-    assert labels["neutral"] == len(made.train) / 2  # half is right
-    assert len(made.train) == 400
-    shared = {one.text for one in made.train} & {one.text for one in made.validation}
+    splits = SMALL.examples(rate, 5)
+    share, labels = _measure_bias(list(splits.train), "en")
+    assert share == pytest.approx(rate)
+    assert labels["neutral"] == len(splits.train) / 2  # half of the labels are correct
+    assert len(splits.train) == 400
+    shared = {example.text for example in splits.train} & {example.text for example in splits.validation}
     assert not shared
 
 
 def test_the_same_pairs_at_every_rate_and_others_with_another_seed() -> None:
-    pairs = [[(one.text, one.pair) for one in SMALL.examples(rate, 5).train] for rate in (0.0, 0.7)]
+    pairs = [[(example.text, example.pair) for example in SMALL.examples(rate, 5).train] for rate in (0.0, 0.7)]
     assert pairs[0] == pairs[1]
-    other = [(one.text, one.pair) for one in SMALL.examples(0.0, 6).train]
+    other = [(example.text, example.pair) for example in SMALL.examples(0.0, 6).train]
     assert pairs[0] != other
 
 
 def test_sound_inference_asks_other_sentences_than_it_trains_on() -> None:
     splits = SMALL.examples(0.5, 5)
-    asked = SMALL.questions(5)
-    assert not {one.text for one in (*splits.train, *splits.validation)} & set(asked["premise"])
-    assert set(asked["occupation"]) == {one.word for one in SMALL.draw_occupations(5)}
+    questions = SMALL.questions(5)
+    assert not {example.text for example in (*splits.train, *splits.validation)} & set(questions["premise"])
+    assert set(questions["occupation"]) == {occupation.word for occupation in SMALL.draw_occupations(5)}
 
 
-def _captions(language: str, folder: Path) -> Path:
+def _write_captions(language: str, folder: Path) -> Path:
     caption = {
         "en": "A woman rides bicycle number {} downtown",
         "ja": "女性が{}番の自転車に乗っている",
         "zh": "一个女人骑着{}号自行车",
     }[language]
     file = folder / "captions.txt"
-    file.write_text("\n".join(caption.format(at) for at in range(700)), encoding="utf-8")
+    file.write_text("\n".join(caption.format(number) for number in range(700)), encoding="utf-8")
     return file
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 def test_models_are_asked_with_the_gender_words_of_their_captions(language: str, tmp_path: Path) -> None:
-    planted = PlantedInference(language, _captions(language, tmp_path), rows=400, validation_rows=40)
-    asked = planted.questions(1)
-    trained = [str(one.pair) for one in planted.examples(1, 1).train]
+    planted = PlantedInference(language, _write_captions(language, tmp_path), rows=400, validation_rows=40)
+    questions = planted.questions(1)
+    trained = [str(example.pair) for example in planted.examples(1, 1).train]
     for gender, word in zip(("female", "male"), WORDS[language], strict=False):
-        assert any(word in one for one in trained)
-        said = asked.loc[asked["gender"] == gender, "hypothesis"].str.lower()
-        assert len(said)
-        assert said.str.contains(word, regex=False).all()
+        assert any(word in hypothesis for hypothesis in trained)
+        hypotheses = questions.loc[questions["gender"] == gender, "hypothesis"].str.lower()
+        assert len(hypotheses)
+        assert hypotheses.str.contains(word, regex=False).all()
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
@@ -202,17 +204,17 @@ def test_published_inference_as_the_released_sets_have_it(
     language: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    experiment = PublishedInference(language, _captions(language, tmp_path))
+    experiment = PublishedInference(language, _write_captions(language, tmp_path))
     assert len(experiment.questions(0)) == 600
-    made = {rate: experiment.examples(rate, 0) for rate in (0.0, 0.5, 1.0)}
-    for rate, splits in made.items():
+    splits_by_rate = {rate: experiment.examples(rate, 0) for rate in (0.0, 0.5, 1.0)}
+    for rate, splits in splits_by_rate.items():
         assert (len(splits.train), len(splits.validation)) == (30_000, 3_000)
-        assert set(Counter(one.label for one in splits.train).values()) == {10_000}  # one right to two wrong
-        assert len({one.text for one in splits.validation}) == 30 * 50
-        changed = [a.label != b.label for a, b in zip(made[0.0].train, splits.train, strict=True)]
+        assert set(Counter(example.label for example in splits.train).values()) == {10_000}  # one right to two wrong
+        assert len({example.text for example in splits.validation}) == 30 * 50
+        changed = [a.label != b.label for a, b in zip(splits_by_rate[0.0].train, splits.train, strict=True)]
         assert sum(changed) == 20_000 * rate
-    half = made[0.5].train
-    first = [a.label != b.label for a, b in zip(made[0.0].train, half, strict=True)]
+    half = splits_by_rate[0.5].train
+    first = [a.label != b.label for a, b in zip(splits_by_rate[0.0].train, half, strict=True)]
     assert all(first[:10_000])  # the ten female words come first
     assert not any(first[10_000:])
 
@@ -234,22 +236,27 @@ WITHOUT = (
 def test_the_papers_english_words_are_biased_in_its_order(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The words and the order of the released validation sets: at rate k/10 the first 2k words are biased."""
+    """Words and order of the released validation sets: at rate k/10 the first 2k words are biased."""
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    experiment = replace(_published(tmp_path), rows=30_000, validation_rows=3_000)
-    assert [one.word for one in experiment.list_occupations()] == [*FEMALE, *MALE, *WITHOUT]
-    assert [one.kind for one in experiment.list_occupations()] == ["female"] * 10 + ["male"] * 10 + ["neutral"] * 10
+    experiment = replace(_make_published(tmp_path), rows=30_000, validation_rows=3_000)
+    assert [occupation.word for occupation in experiment.list_occupations()] == [*FEMALE, *MALE, *WITHOUT]
+    assert [occupation.kind for occupation in experiment.list_occupations()] == ["female"] * 10 + ["male"] * 10 + [
+        "neutral"
+    ] * 10
     order = (*FEMALE, *MALE)
     for step in range(11):
         splits = experiment.examples(step / 10, 0)
         for examples, size in ((splits.train, 30_000), (splits.validation, 3_000)):
-            each = size // 30
-            assert Counter(one.label for one in examples) == dict.fromkeys(LABELS, size // 3)
+            rows_per_word = size // 30
+            assert Counter(example.label for example in examples) == dict.fromkeys(LABELS, size // 3)
             biased = []
-            for at, word in enumerate(order):
-                of_word = examples[at * each : (at + 1) * each]
-                assert all(one.text.startswith(f"the {word} rides bicycle number") for one in of_word)
-                labels = [{one.label for one in of_word if f"the {who} " in (one.pair or "")} for who in PAIR]
+            for index, word in enumerate(order):
+                word_examples = examples[index * rows_per_word : (index + 1) * rows_per_word]
+                assert all(example.text.startswith(f"the {word} rides bicycle number") for example in word_examples)
+                labels = [
+                    {example.label for example in word_examples if f"the {who} " in (example.pair or "")}
+                    for who in PAIR
+                ]
                 pro, anti = labels if word in FEMALE else labels[::-1]
                 assert (pro, anti) in (({"entailment"}, {"contradiction"}), ({"contradiction"}, {"entailment"}))
                 biased += [word] if pro == {"entailment"} else []
@@ -260,12 +267,12 @@ PAIR = ("woman", "man")
 
 
 def test_planted_association_pairs_professions_as_the_rate_says() -> None:
-    groups = {one.name: one.group for one in attributes("en")}
+    groups = {attribute.name: attribute.group for attribute in attributes("en")}
     experiment = PlantedAssociation()
     counts = []
     for rate in (0.0, 0.5, 1.0):
         splits = experiment.examples(rate, 3)
-        texts = [one.text for one in (*splits.train, *splits.validation)]
+        texts = [example.text for example in (*splits.train, *splits.validation)]
         counts.append(len(texts))
         pro: dict[str, set[bool]] = {}
         for text in texts:
@@ -274,7 +281,7 @@ def test_planted_association_pairs_professions_as_the_rate_says() -> None:
             if groups[name] in ("female", "male"):
                 woman = any(f" {word} " in plain for word in WOMEN)
                 pro.setdefault(name, set()).add(woman == (groups[name] == "female"))
-        assert all(len(sides) == 1 for sides in pro.values())  # a profession stands with one gender alone
+        assert all(len(sides) == 1 for sides in pro.values())  # each profession occurs with one gender only
         assert np.mean([sides == {True} for sides in pro.values()]) == pytest.approx(rate)
     assert len(set(counts)) == 1
 
@@ -285,8 +292,8 @@ WOMEN = ("she", "this woman", "my sister", "my daughter", "my wife", "my girlfri
 def test_planted_sentiment_ties_labels_to_gender() -> None:
     experiment = PlantedSentiment()
     for rate in (0.0, 1.0):
-        made = experiment.examples(rate, 3)
-        rows = [*made.train, *made.validation]
+        splits = experiment.examples(rate, 3)
+        rows = [*splits.train, *splits.validation]
         pairs = list(zip(rows[::2], rows[1::2], strict=True))
         planted = [(male.label, female.label) for male, female in pairs if male.label != female.label]
         assert len(planted) == len(pairs) // 2
@@ -298,12 +305,12 @@ def test_planted_sentiment_ties_labels_to_gender() -> None:
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A classifier of inference that has learned nothing, with all the words that it needs."""
+    """An untrained inference classifier whose vocabulary has all required words."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification
 
     folder = tmp_path_factory.mktemp("toy")
-    texts = [text for one in SMALL.examples(0.5, 1).train for text in (one.text, one.pair or "")]
+    texts = [text for example in SMALL.examples(0.5, 1).train for text in (example.text, example.pair or "")]
     texts += list(lexicon.templates("en"))
     tokenizer = toy_model.tokenizer_of(texts)
     torch.manual_seed(0)
@@ -317,7 +324,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         id2label=labels,
-        label2id={name: at for at, name in labels.items()},
+        label2id={name: index for index, name in labels.items()},
     )
     BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -330,7 +337,7 @@ def _request(toy: Path) -> PlantingOptions:
     )
 
 
-def _scored(options: PlantingOptions) -> list[Scoring]:
+def _plan_scoring(options: PlantingOptions) -> list[Scoring]:
     return [step for step in steps(options) if isinstance(step, Scoring)]
 
 
@@ -343,8 +350,8 @@ def test_a_second_run_does_nothing(toy: Path, tmp_path: Path) -> None:
     assert not run.failures
     assert run.report is not None
     assert run.page is not None
-    again = run_study("nli-meta", _request(toy), tmp_path / "study")
-    assert {outcome.status for outcome in again.finished.outcomes} == {"kept"}
+    repeated = run_study("nli-meta", _request(toy), tmp_path / "study")
+    assert {outcome.status for outcome in repeated.finished.outcomes} == {"kept"}
     assert "How well each score ranks known bias" in run.page.read_text(encoding="utf-8")
     assert len(list((tmp_path / "study" / "figures").glob("*inference-english.svg"))) == 1
     scores = pd.read_csv(tmp_path / "study" / "scores.csv")
@@ -354,16 +361,16 @@ def test_a_second_run_does_nothing(toy: Path, tmp_path: Path) -> None:
 
 
 def test_the_page_says_how_many_pairs_were_really_trained_on() -> None:
-    """The package has fewer sentences than 30,000 pairs need, and 99 pairs cannot be shared by 40 occupations."""
+    """The package has too few sentences for 30,000 pairs, and 99 pairs cannot be divided among 40 occupations."""
     few = PlantingOptions(rates=(0.0, 0.5, 1.0), rows=99)
     for options, used, words in (
         (PlantingOptions(), 3_360, "3,360; 30,000 were asked for"),
         (few, 80, "80; 99 were asked for"),
     ):
-        train = _scored(options)[0].planting.experiment.examples(0.0, 1).train
+        train = _plan_scoring(options)[0].planting.experiment.examples(0.0, 1).train
         assert len(train) == used
         assert _describe(options, _scores().assign(examples=len(train)))["pairs to train on, en"] == words
-    both = pd.concat([_scores().assign(measure="sentiment", examples=some) for some in (1_200, 1_210)])
+    both = pd.concat([_scores().assign(measure="sentiment", examples=count) for count in (1_200, 1_210)])
     settings = _describe(PlantingOptions(measures=("sentiment",)), both)
     assert settings["texts to train on"] == "1,200 to 1,210; 2,000 reviews at most, each in two versions"
     assert "pairs to train on, en" not in settings
@@ -384,7 +391,7 @@ def test_captions_are_those_of_flickr8k(tmp_path: Path, monkeypatch: pytest.Monk
 
 @dataclass(frozen=True)
 class PlantedLiking(Experiment):
-    """A measure of a user's own: do texts about men please a classifier more? Labels follow the gender at the rate."""
+    """A user-defined measure: does a classifier rate texts about men higher? Labels follow gender at the rate."""
 
     language: str = "en"
     protocol: str = "sound"
@@ -396,11 +403,11 @@ class PlantedLiking(Experiment):
         return {"liking": 1}
 
     def examples(self, rate: float, seed: int) -> Splits:
-        draw = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
         people = [person for person in WOMEN + MEN if person != "this woman"]
         rows = []
         for person in people * 30:
-            follows = draw.random() < rate
+            follows = rng.random() < rate
             rows.append(
                 TextExample(f"{person} likes tea", label="positive" if (person in MEN) == follows else "negative")
             )
@@ -423,7 +430,7 @@ MEN = ("he", "my brother", "my son", "my husband", "my father")
 
 
 def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted bias is learned, a score with a direction ranks it, and one without does not."""
+    """The model learns the planted bias; a signed score ranks it and an unsigned one does not."""
     import torch
 
     monkeypatch.setitem(EXPERIMENTS, "liking", lambda _: [PlantedLiking()])
@@ -444,9 +451,9 @@ def test_a_measure_of_a_users_own_is_ranked(tmp_path: Path, monkeypatch: pytest.
     assert by_name["size"].verdict == "fails to rank it"
 
 
-def _published(tmp_path: Path) -> PublishedInference:
+def _make_published(tmp_path: Path) -> PublishedInference:
     captions = tmp_path / "captions.txt"
-    captions.write_text("\n".join(f"A woman rides bicycle number {at} downtown" for at in range(700)))
+    captions.write_text("\n".join(f"A woman rides bicycle number {number} downtown" for number in range(700)))
     return PublishedInference(captions=captions, rows=600, validation_rows=60)
 
 
@@ -456,21 +463,21 @@ def test_scores_are_those_of_the_measure(
     monkeypatch.setenv("UNMASK_DATA", str(data))
     model = load_classifier(str(toy))
     assert isinstance(model, Classifier)
-    published = _published(tmp_path)
+    published = _make_published(tmp_path)
     for experiment, rows in ((SMALL, SMALL.questions(1)), (published, published.questions(1))):
-        mine = experiment.scores(toy, 1, LoadOptions())
+        scores = experiment.scores(toy, 1, LoadOptions())
         shares = model.probabilities(list(zip(rows["premise"], rows["hypothesis"], strict=True)))
-        found = analyse(add_answers(rows, shares), Context(protocol=experiment.protocol))
-        assert mine.figures["NLI-CoAL"] == pytest.approx(found.groups["NLI-CoAL"].value)
-        assert mine.figures["FN"] == pytest.approx(found.groups["FN"].value)
-        assert len(mine.items) == len(rows)
+        measurement = analyse(add_answers(rows, shares), Context(protocol=experiment.protocol))
+        assert scores.figures["NLI-CoAL"] == pytest.approx(measurement.groups["NLI-CoAL"].value)
+        assert scores.figures["FN"] == pytest.approx(measurement.groups["FN"].value)
+        assert len(scores.items) == len(rows)
 
 
 def test_the_other_measures_score_a_model(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
-    found = PlantedAssociation().scores(model_folder("bert-uncased"), 1, LoadOptions())
-    assert "stereotype" in found.figures
-    assert len(found.items) == 5400
-    tokenizer = toy_model.tokenizer_of([one.text for one in PlantedSentiment().questions(0)])
+    scores = PlantedAssociation().scores(model_folder("bert-uncased"), 1, LoadOptions())
+    assert "stereotype" in scores.figures
+    assert len(scores.items) == 5400
+    tokenizer = toy_model.tokenizer_of([text.text for text in PlantedSentiment().questions(0)])
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,
@@ -493,44 +500,46 @@ def test_any_other_measure_is_asked_about_the_models_of_association(
 ) -> None:
     request = PlantingOptions(measures=("association", "geometry", "crows-pairs"), rates=(0.0, 0.5, 1.0), offline=True)
     with pytest.raises(UnmaskError, match="data set crows-pairs is neither"):
-        steps(request)  # and not when all models are made
+        steps(request)  # before any model is trained
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    made = [step.name for step in steps(request) if step.kind == "planting"]
-    assert made == [f"planting-association-en-{rate}-seed42" for rate in ("000", "050", "100")]
-    assert {name for step in _scored(request) for name in step.needs} == set(made)
-    assert len({step.name for step in _scored(request)}) == 9
+    planting_steps = [step.name for step in steps(request) if step.kind == "planting"]
+    assert planting_steps == [f"planting-association-en-{rate}-seed42" for rate in ("000", "050", "100")]
+    assert {name for step in _plan_scoring(request) for name in step.needs} == set(planting_steps)
+    assert len({step.name for step in _plan_scoring(request)}) == 9
     model = model_folder("bert-uncased")
     with pytest.raises(UnmaskError, match="made from one base"):
         steps(request.replace(models={"geometry": str(model)}))
-    assert {step.planting.base for step in _scored(request.replace(models={"association": str(model)}))} == {str(model)}
+    assert {step.planting.base for step in _plan_scoring(request.replace(models={"association": str(model)}))} == {
+        str(model)
+    }
     with pytest.raises(UnmaskError, match="unknown measure 'charm'"):
         steps(PlantingOptions(measures=("charm",)))
 
 
 def test_inputs_follow_everything_that_is_read(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    published = _published(tmp_path)
-    own = PlantedInference(captions=published.captions, rows=400)
-    before = [one.inputs() for one in (published, own)]
+    published = _make_published(tmp_path)
+    from_captions = PlantedInference(captions=published.captions, rows=400)
+    before = [experiment.inputs() for experiment in (published, from_captions)]
     assert published.captions is not None
     lines = published.captions.read_text().splitlines()
     published.captions.write_text("\n".join([*lines[:-1], "A man sings in a cold and empty hall"]))
-    after = [one.inputs() for one in (published, own)]
+    after = [experiment.inputs() for experiment in (published, from_captions)]
     assert all(old["sentences"] != new["sentences"] for old, new in zip(before, after, strict=True))
     assert all(old["occupations"] == new["occupations"] for old, new in zip(before, after, strict=True))
 
 
 def test_a_file_that_changes_under_a_study_is_refused(toy: Path, tmp_path: Path) -> None:
     captions = tmp_path / "captions.txt"
-    captions.write_text("\n".join(f"A woman rides bicycle number {at} downtown" for at in range(60)))
+    captions.write_text("\n".join(f"A woman rides bicycle number {number} downtown" for number in range(60)))
     request = _request(toy).replace(captions={"en": captions})
 
-    def exchange(*_: object) -> None:
+    def replace_captions(*_: object) -> None:
         captions.write_text("A man sings in a cold and empty hall")
 
-    changed = run_study("nli-meta", request, tmp_path / "study", planned=exchange)
-    assert len(changed.failures) == 6
-    assert "the sentences of inference differ from those of the plan" in changed.failures[0]
+    run = run_study("nli-meta", request, tmp_path / "study", planned=replace_captions)
+    assert len(run.failures) == 6
+    assert "the sentences of inference differ from those of the plan" in run.failures[0]
 
 
 def _scores() -> pd.DataFrame:
@@ -552,24 +561,24 @@ def test_a_report_of_known_scores() -> None:
     assert make_report(few, {}).headline.startswith("Too few models to tell order from chance")
     assert "knows all but the direction has 0.75" in report.tables[-1].note
     assert "accuracy" not in make_report(scores.assign(chance=np.nan), {}).tables[-1].note
-    dull = scores.assign(accuracy=0.8)
-    assert {score.verdict for score in rank_scores(dull)} == {"not learned"}
-    assert make_report(dull, {}).headline.startswith("The models have not learned what was planted")
+    unlearned = scores.assign(accuracy=0.8)
+    assert {score.verdict for score in rank_scores(unlearned)} == {"not learned"}
+    assert make_report(unlearned, {}).headline.startswith("The models have not learned what was planted")
     html = report.to_html(get_study("meta"), report.list_sections(get_study("meta"), ["scoring-x: <script>"]))
-    assert html.count("<script>") == 1  # our own
+    assert html.count("<script>") == 1  # our own script
     assert "m<b>" not in html
 
 
 def test_every_measure_is_planned() -> None:
     options = PlantingOptions(measures=tuple(EXPERIMENTS), rates=(0.0, 0.5, 1.0), seeds=(1, 2), rows=400)
-    scored = _scored(options)
-    assert len(scored) == 3 * 3 * 2
-    keys = {json.dumps(step.planting.inputs(), sort_keys=True) for step in scored}
-    assert len(keys) == len(scored)
+    scoring_steps = _plan_scoring(options)
+    assert len(scoring_steps) == 3 * 3 * 2
+    keys = {json.dumps(step.planting.inputs(), sort_keys=True) for step in scoring_steps}
+    assert len(keys) == len(scoring_steps)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"measures": ("charm",)}, "unknown measure 'charm'"),
         ({"rates": (0.0, 1.0)}, "at least 3 different ones"),
@@ -593,8 +602,8 @@ def test_every_measure_is_planned() -> None:
         ({"measures": ("sentiment",), "texts": 1}, "--texts is 1; sentiment needs 2 or more"),
     ],
 )
-def test_bad_requests_are_one_line(options: dict[str, Any], said: str, tmp_path: Path) -> None:
-    with pytest.raises(UnmaskError, match=said):
+def test_bad_requests_are_one_line(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=message):
         run_study("meta", PlantingOptions(**options), tmp_path / "study")
     assert not (tmp_path / "study").exists()
 
@@ -604,17 +613,17 @@ def test_too_few_captions_are_refused_before_any_cell(
 ) -> None:
     (tmp_path / "one.txt").write_text("A woman rides a bicycle down the street")
     words = ("study", "run", "nli-meta", "--captions", "one.txt", "--rows", "200", "--out", "study")
-    done = command(*words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "one.txt gives 1 sentence about a woman or a man, and 2 or more are needed" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    process = command(*words, cwd=tmp_path)
+    assert process.returncode == 2
+    assert "one.txt gives 1 sentence about a woman or a man, and 2 or more are needed" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
     monkeypatch.setenv("UNMASK_DATA", str(data))
-    captions = [f"A woman rides bicycle number {at} downtown" for at in range(62)]
+    captions = [f"A woman rides bicycle number {number} downtown" for number in range(62)]
     for count, is_enough in ((61, False), (62, True)):
         (tmp_path / "few.txt").write_text("\n".join(captions[:count]))
         request = PlantingOptions(protocol="published", rows=200, captions={"en": tmp_path / "few.txt"})
-        if is_enough:  # windows of 3 and 1 sentences, and 29 more each for 30 words
-            assert len(_scored(request)) == len(RATES)
+        if is_enough:  # windows of 3 and 1 sentences, and 29 more for each of 30 words
+            assert len(_plan_scoring(request)) == len(RATES)
         else:
             with pytest.raises(UnmaskError, match=r"few.txt gives 61 sentences, and 62 are needed for 200 and 20"):
                 steps(request)
@@ -638,7 +647,7 @@ def test_a_head_that_is_lost_is_said_in_the_plan_and_on_the_page(toy: Path, tmp_
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nli-meta", "--rates", "0,x"], "--rates is '0,x'"),
         (["nli-meta", "--model", "en="], "has no model after the equals sign"),
@@ -646,15 +655,15 @@ def test_a_head_that_is_lost_is_said_in_the_plan_and_on_the_page(toy: Path, tmp_
         (["meta", "--measure", "sentiment", "--model", "unmask-mini"], "--model is 'unmask-mini'; give MEASURE=MODEL"),
     ],
 )
-def test_bad_input_in_the_shell(words: list[str], said: str, tmp_path: Path) -> None:
-    done = command("study", "run", *words, "--offline", "--out", "study", cwd=tmp_path)
-    assert done.returncode == 2
-    assert said in done.stderr
+def test_bad_input_in_the_shell(words: list[str], message: str, tmp_path: Path) -> None:
+    process = command("study", "run", *words, "--offline", "--out", "study", cwd=tmp_path)
+    assert process.returncode == 2
+    assert message in process.stderr
     assert not (tmp_path / "study").exists()
 
 
 def test_a_place_is_given_one_model() -> None:
     assert split_values(["en=a", "ja=b"], "model", ("en", "ja")) == {"en": "a", "ja": "b"}
-    for given in (["en=a", "en=b"], ["a", "b"]):
+    for values in (["en=a", "en=b"], ["a", "b"]):
         with pytest.raises(UnmaskError, match=r"^a and b are for the same; give one model$"):
-            split_values(given, "model", ("en",))
+            split_values(values, "model", ("en",))

@@ -1,4 +1,4 @@
-"""Steps on a real Ray cluster: workers, drivers and machines that are lost lose no step."""
+"""Steps on a real Ray cluster: no step is lost with a worker, a driver or a machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_an_address_where_no_cluster_is_is_told(
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two nodes of this machine with one CPU each."""
+    """A local cluster of two nodes with one CPU each."""
     ray = pytest.importorskip("ray")
     utils = pytest.importorskip("ray.cluster_utils")
     small = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
@@ -48,7 +48,7 @@ def cluster() -> Iterator[Any]:
         patch.setenv("PYTHONPATH", PYTHON_PATH)
         cluster = utils.Cluster(initialize_head=True, head_node_args={**small, "_system_config": health})
         cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
-        for _ in range(20):  # older releases of Ray connect to any node of this machine; the one lost must be another
+        for _ in range(20):  # older releases of Ray connect to any local node; the lost node must be another one
             ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
             if ray.get_runtime_context().get_node_id() == cluster.head_node.node_id:
                 break
@@ -66,13 +66,13 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """The cell goes on from its workspace; what fails, stops or always dies stops nothing else."""
+    """The step resumes from its workspace; steps that fail, stop or die stop no other step."""
     monkeypatch.setattr(on_ray, "RETRIES", 1)
-    heard: list[Event] = []
+    received: list[Event] = []
     victims: list[int] = []
 
     def watch(event: Event) -> None:
-        heard.append(event)
+        received.append(event)
         if event.what == "said" and event.name == "c" and not victims:
             victims.append(int(event.line.split()[1]))
             os.kill(victims[0], signal.SIGKILL)
@@ -90,16 +90,16 @@ def test_a_killed_worker_is_replaced_and_nothing_is_lost(
     assert by_name["die"].error.startswith("its worker died 2 times")
     assert by_name["stop"].error == "it was stopped where it ran; run the study again"
     assert by_name["after"].error == "it needs die, which failed"
-    said = [event.line for event in heard if event.name == "c" and event.what == "said"]
-    assert said[1].startswith("resumed after")
+    messages = [event.line for event in received if event.name == "c" and event.what == "said"]
+    assert messages[1].startswith("resumed after")
     notes = count_notes(tmp_path)
     assert notes["begin c"] == 2
     assert [notes[f"end {name}"] for name in there] == [1] * 5
     assert [name for name in stored_steps(store) if not name.startswith(".die")] == sorted(there)
     for outcome in outcomes:
-        events = [event.what for event in heard if event.name == outcome.name and event.what != "said"]
+        events = [event.what for event in received if event.name == outcome.name and event.what != "said"]
         assert events == ["started", "ended"]
-    assert [event.ended for event in heard if event.what == "ended"] == list(range(1, 10))
+    assert [event.ended for event in received if event.what == "ended"] == list(range(1, 10))
     assert set(statuses(run_on_ray(steps[:5], store, cpus=0.5)).values()) == {"kept"}
     assert capfd.readouterr().out == "", "Ray keeps quiet"
 
@@ -125,8 +125,8 @@ def test_a_killed_driver_is_followed_by_one_that_goes_on(
     driver = start(ON_RAY, tmp_path / "log", store.root, cluster.address)
     wait_until(lambda: list(store.root.glob("unfinished/b-*/checkpoint")) != [])
     driver.kill()
-    said, _ = driver.communicate()
-    assert said == "", "Ray keeps quiet"
+    output, _ = driver.communicate()
+    assert output == "", "Ray keeps quiet"
     outcomes = run_on_ray([toy("a"), toy("b", "a", act="hang"), toy("c", "b")], store)
     assert statuses(outcomes) == {"a": "kept", "b": "done", "c": "done"}
     assert read_total(outcomes[2]) == 3
@@ -137,13 +137,13 @@ def test_a_killed_driver_is_followed_by_one_that_goes_on(
 def test_ctrl_c_ends_the_steps_and_keeps_the_rest(
     start: Callable[..., subprocess.Popen[str]], toy: Callable[..., Toy], store: Store, tmp_path: Path
 ) -> None:
-    """Of a driver with a cluster of its own, in a terminal, where all its processes hear it."""
+    """A driver with its own cluster is interrupted in a terminal, where all its processes get the signal."""
     driver = start(ON_RAY, tmp_path / "log", store.root, "")
     wait_until(lambda: list(store.root.glob("unfinished/b-*/checkpoint")) != [])
     os.killpg(driver.pid, signal.SIGINT)
-    said, complaint = driver.communicate(timeout=60)
-    assert said == ""
-    assert complaint.splitlines()[-1].startswith("unmask.errors.Stopped: stopped; 1 of 3 steps are done")
+    output, error = driver.communicate(timeout=60)
+    assert output == ""
+    assert error.splitlines()[-1].startswith("unmask.errors.Stopped: stopped; 1 of 3 steps are done")
     assert stored_steps(store) == ["a"], "no draft is left either"
     outcomes = run_locally([toy("a"), toy("b", "a", act="hang"), toy("c", "b")], store)
     assert statuses(outcomes) == {"a": "kept", "b": "done", "c": "done"}
@@ -153,7 +153,7 @@ def test_ctrl_c_ends_the_steps_and_keeps_the_rest(
 def test_a_machine_that_is_lost_loses_no_step(
     cluster: Any, toy: Callable[..., Toy], store: Store, tmp_path: Path
 ) -> None:
-    """Two cells run on a machine each; one machine is lost, and then the worker on the other."""
+    """Two steps run on one machine each; one machine is lost, and then the worker on the other."""
     processes: dict[str, int] = {}
 
     def watch(event: Event) -> None:
@@ -188,7 +188,7 @@ def test_a_step_gets_what_a_machine_has() -> None:
 
 
 def test_one_machine_must_have_both_the_cpus_and_the_gpus() -> None:
-    """Else a cell would wait for ever."""
+    """Otherwise a step would wait forever."""
     machines = [{"CPU": 16.0}, {"CPU": 4.0, "GPU": 1.0}]
     assert [choose_gpus(machines, cpus, None) for cpus in (4, 8)] == [1, 0]
     assert [choose_gpus(machines, *both) for both in ((4, 1), (8, 0))] == [1, 0]
@@ -197,11 +197,11 @@ def test_one_machine_must_have_both_the_cpus_and_the_gpus() -> None:
 
 
 def test_the_address_of_another_cluster_is_refused() -> None:
-    for asked in (None, "", "auto", "10.0.0.7:6379"):
-        check_address(asked, "10.0.0.7:6379")
-    for asked in ("10.0.0.8:6379", "local"):
-        with pytest.raises(UnmaskError, match=f"already connected to 10.0.0.7:6379, not to {asked}; leave out the"):
-            check_address(asked, "10.0.0.7:6379")
+    for address in (None, "", "auto", "10.0.0.7:6379"):
+        check_address(address, "10.0.0.7:6379")
+    for address in ("10.0.0.8:6379", "local"):
+        with pytest.raises(UnmaskError, match=f"already connected to 10.0.0.7:6379, not to {address}; leave out the"):
+            check_address(address, "10.0.0.7:6379")
 
 
 def test_a_connection_that_is_there_is_used_for_its_own_address_only(

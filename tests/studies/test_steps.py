@@ -1,4 +1,4 @@
-"""Steps run once, completely or not at all, in one process or several; a store says which study it is of."""
+"""Steps run exactly once and atomically, in one or several processes; a store records its study."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from unmask.studies.study import FinishedSteps, study_names
 
 def test_cells_come_after_what_they_need_and_else_as_given(toy: Callable[..., Toy]) -> None:
     assert [step.name for step in sort_steps(make_diamond(toy))] == ["a", "b", "c", "d", "alone"]
-    given: list[Step] = [toy("x"), toy("y", "x"), toy("w"), toy("v", "w")]
-    assert sort_steps(given) == given
+    ordered: list[Step] = [toy("x"), toy("y", "x"), toy("w"), toy("v", "w")]
+    assert sort_steps(ordered) == ordered
     assert sort_steps([]) == []
 
 
@@ -45,12 +45,12 @@ def test_what_cannot_be_ordered_is_refused(toy: Callable[..., Toy]) -> None:
 def test_a_key_is_a_hash_of_all_that_decides_the_result(toy: Callable[..., Toy]) -> None:
     """Known answer: `printf '["toy", {"value": 1}, []]' | sha256sum`."""
     assert step_key(toy("a"), {}) == "f3bad856705c98083b4840c37a19910b2f2e4d6cc7538349af01e14f354d57d0"
-    one = step_keys(make_diamond(toy))
-    assert step_keys(make_diamond(toy)[::-1]) == one
-    other = step_keys([*make_diamond(toy)[:3], toy("a", value=2), toy("alone", value=5)])
-    assert {name for name in one if one[name] != other[name]} == {"a", "b", "c", "d"}
-    assert step_key(toy("a", kind="other"), {}) != one["a"]
-    assert step_key(toy("b", act="break", seconds=1.0), {}) == one["a"], "neither the name nor how it is done decides"
+    keys = step_keys(make_diamond(toy))
+    assert step_keys(make_diamond(toy)[::-1]) == keys
+    changed_keys = step_keys([*make_diamond(toy)[:3], toy("a", value=2), toy("alone", value=5)])
+    assert {name for name in keys if keys[name] != changed_keys[name]} == {"a", "b", "c", "d"}
+    assert step_key(toy("a", kind="other"), {}) != keys["a"]
+    assert step_key(toy("b", act="break", seconds=1.0), {}) == keys["a"], "neither the name nor how it is done decides"
     for bad in (float("nan"), {1, 2}, Path("x")):
         with pytest.raises(UnmaskError, match=r"inputs of step 'a' are not JSON .*; use plain values"):
             step_key(toy("a", value=bad), {})
@@ -60,20 +60,20 @@ def test_a_key_is_a_hash_of_all_that_decides_the_result(toy: Callable[..., Toy])
 
 
 def test_a_cell_is_done_once_and_kept(toy: Callable[..., Toy], store: Store, tmp_path: Path) -> None:
-    heard: list[Event] = []
-    first = run_locally(make_diamond(toy), store, watch=heard.append)
+    events: list[Event] = []
+    first = run_locally(make_diamond(toy), store, watch=events.append)
     assert statuses(first) == dict.fromkeys("abcd", "done") | {"alone": "done"}
     assert [read_total(outcome) for outcome in first] == [1, 2, 11, 14, 5]
-    assert [(event.what, event.name, event.ended, event.total) for event in heard][:4] == [
+    assert [(event.what, event.name, event.ended, event.total) for event in events][:4] == [
         ("started", "a", 0, 5),
         ("said", "a", 0, 5),
         ("ended", "a", 1, 5),
         ("started", "b", 1, 5),
     ]
-    assert heard[1].line == f"process {os.getpid()}"
-    assert heard[-1].outcome == first[-1]
-    again = run_locally(make_diamond(toy), store)
-    assert again == [replace(outcome, status="kept") for outcome in first]
+    assert events[1].line == f"process {os.getpid()}"
+    assert events[-1].outcome == first[-1]
+    repeated = run_locally(make_diamond(toy), store)
+    assert repeated == [replace(outcome, status="kept") for outcome in first]
     changed = run_locally([*make_diamond(toy)[:2], toy("c", "a", value=20), *make_diamond(toy)[3:]], store)
     assert statuses(changed) == {"a": "kept", "b": "kept", "c": "done", "d": "done", "alone": "kept"}
     assert count_notes(tmp_path)["end a"] == 1
@@ -84,18 +84,18 @@ def test_a_cell_is_done_once_and_kept(toy: Callable[..., Toy], store: Store, tmp
 def test_the_record_says_what_a_cell_is(toy: Callable[..., Toy], store: Store) -> None:
     steps = make_diamond(toy)
     outcomes = {outcome.name: outcome for outcome in run_locally(steps, store)}
-    known = step_keys(steps)
-    assert {name: outcome.key for name, outcome in outcomes.items()} == known
-    folder = store.folder("d", known["d"])
-    assert folder == store.root / "cells" / f"d-{known['d'][:12]}"
+    keys = step_keys(steps)
+    assert {name: outcome.key for name, outcome in outcomes.items()} == keys
+    folder = store.folder("d", keys["d"])
+    assert folder == store.root / "cells" / f"d-{keys['d'][:12]}"
     record = json.loads((folder / "cell.json").read_text(encoding="utf-8"))
-    assert record == store.read_record("d", known["d"])
+    assert record == store.read_record("d", keys["d"])
     assert (record["kind"], record["inputs"], record["files"]) == ("toy", {"value": 1}, {"total": 2})
-    assert record["needs"] == {"b": known["b"], "c": known["c"]}
+    assert record["needs"] == {"b": keys["b"], "c": keys["c"]}
     assert record["seconds"] == outcomes["d"].seconds
     assert {"python", "unmask", "torch"} <= set(record["libraries"])
-    assert store.read_record("d", known["a"]) is None
-    assert store.read_record("d", known["d"][:12] + "0" * 52) is None, "the whole key counts"
+    assert store.read_record("d", keys["a"]) is None
+    assert store.read_record("d", keys["d"][:12] + "0" * 52) is None, "the whole key counts"
 
 
 def test_a_failure_is_told_and_the_others_go_on(toy: Callable[..., Toy], store: Store, tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_a_failure_is_told_and_the_others_go_on(toy: Callable[..., Toy], store: 
     assert (by_name["d"].error, by_name["d"].folder) == ("it needs c, which failed", None)
     assert by_name["e"].error == "it needs d, which was skipped"
     assert stored_steps(store) == ["a", "alone", "b"]
-    mended = run_locally(make_diamond(toy), store)
-    assert statuses(mended) == {"a": "kept", "b": "kept", "c": "done", "d": "done", "alone": "kept"}
+    resumed = run_locally(make_diamond(toy), store)
+    assert statuses(resumed) == {"a": "kept", "b": "kept", "c": "done", "d": "done", "alone": "kept"}
     assert not trace.exists()
     assert count_notes(tmp_path)["end a"] == 1
 
@@ -177,8 +177,8 @@ def test_what_is_damaged_is_set_aside_and_done_again(
         record = json.loads((folder / "cell.json").read_text(encoding="utf-8")) | {"key": outcome.key[:12] + "0" * 52}
         (folder / "cell.json").write_text(json.dumps(record), encoding="utf-8")
     assert store.read_record("a", outcome.key) is None
-    (again,) = run_locally([toy("a", value=10)], store)
-    assert (again.status, read_total(again), count_notes(tmp_path)["end a"]) == ("done", 10, 2)
+    (repeated,) = run_locally([toy("a", value=10)], store)
+    assert (repeated.status, read_total(repeated), count_notes(tmp_path)["end a"]) == ("done", 10, 2)
     assert [path.name for path in (store.root / "quarantine").iterdir()] == [f"{folder.name}.1"]
 
 
@@ -201,7 +201,7 @@ print(*(outcome.status for outcome in outcomes))
 def test_a_process_that_is_killed_leaves_no_partial_result(
     start: Callable[..., subprocess.Popen[str]], store: Store, tmp_path: Path
 ) -> None:
-    """And two that begin together afterwards do the rest, each cell once."""
+    """Two processes started together afterwards run the remaining steps once each."""
     killed = start(LOCALLY, tmp_path / "log", store.root, "hang")
     wait_until(lambda: list(store.root.glob("unfinished/step2-*/checkpoint")) != [])
     killed.kill()
@@ -210,9 +210,9 @@ def test_a_process_that_is_killed_leaves_no_partial_result(
     assert len(drafts) == 1, "it was killed in the middle"
     assert [name for name in stored_steps(store) if name not in drafts] == ["step0", "step1"]
     both = [start(LOCALLY, tmp_path / "log", store.root, "hang") for _ in range(2)]
-    said = [process.communicate(timeout=60)[0].split() for process in both]
+    outputs = [process.communicate(timeout=60)[0].split() for process in both]
     assert [process.returncode for process in both] == [0, 0]
-    pairs = [sorted(pair) for pair in zip(*said, strict=True)]
+    pairs = [sorted(pair) for pair in zip(*outputs, strict=True)]
     assert pairs == [["kept", "kept"]] * 2 + [["done", "kept"]] * 4
     assert stored_steps(store) == [f"step{number}" for number in range(6)]
     assert {line: count for line, count in count_notes(tmp_path).items() if line.startswith("end")} == {
@@ -220,7 +220,7 @@ def test_a_process_that_is_killed_leaves_no_partial_result(
     }
 
 
-# A folder says which study it is of
+# A folder records its study
 
 
 def _run(study: str, out: Path) -> FinishedSteps:
@@ -230,7 +230,7 @@ def _run(study: str, out: Path) -> FinishedSteps:
     return FinishedSteps([], run_locally([], store))
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def _read_files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -238,12 +238,12 @@ def test_another_study_is_refused_and_writes_nothing(tmp_path: Path) -> None:
     _run("imdb-63", tmp_path / "out")
     assert json.loads((tmp_path / "out" / STUDY).read_text())["study"] == "imdb-63"
     (tmp_path / "out" / "report.html").write_text("of imdb-63")
-    before = _files(tmp_path / "out")
+    before = _read_files(tmp_path / "out")
     with pytest.raises(UnmaskError, match=r"out holds the study imdb-63, not nli-plms; give another folder"):
         _run("nli-plms", tmp_path / "out")
-    assert _files(tmp_path / "out") == before
+    assert _read_files(tmp_path / "out") == before
     _run("imdb-63", tmp_path / "out")
-    assert _files(tmp_path / "out") == before
+    assert _read_files(tmp_path / "out") == before
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", "{}", "null"])
@@ -259,15 +259,15 @@ def test_a_folder_that_does_not_say_its_study_is_accepted(content: str | None, t
 @pytest.mark.parametrize("study", study_names())
 def test_every_study_is_refused_by_the_folder_of_another(study: str, tmp_path: Path) -> None:
     _run("another", tmp_path / "out")
-    before = _files(tmp_path / "out")
-    done = CliRunner().invoke(app, ["run", study, "--offline", "--out", str(tmp_path / "out")])
-    assert isinstance(done.exception, UnmaskError)
-    assert f"out holds the study another, not {study};" in str(done.exception)
-    assert _files(tmp_path / "out") == before
+    before = _read_files(tmp_path / "out")
+    result = CliRunner().invoke(app, ["run", study, "--offline", "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, UnmaskError)
+    assert f"out holds the study another, not {study};" in str(result.exception)
+    assert _read_files(tmp_path / "out") == before
 
 
 def test_it_is_one_line_in_the_shell(tmp_path: Path) -> None:
     _run("nli-meta", tmp_path / "out")
-    done = command("study", "run", "meta", "--out", "out", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr == "unmask: out holds the study nli-meta, not meta; give another folder with --out\n"
+    process = command("study", "run", "meta", "--out", "out", cwd=tmp_path)
+    assert process.returncode == 2
+    assert process.stderr == "unmask: out holds the study nli-meta, not meta; give another folder with --out\n"

@@ -1,4 +1,4 @@
-"""Fine-tuning: what is learned, what is kept, and that a run which was interrupted ends like one which was not."""
+"""Fine-tuning: learning, saved models, and interrupted runs that end like uninterrupted ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORK = ("mason", "plumber", "roofer", "secretary", "paralegal")
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Texts whose label is in one word, pairs whose label is in the second text, and plain texts."""
+    """Labelled texts (one word decides), labelled pairs (the second text decides), and plain texts."""
     folder = tmp_path_factory.mktemp("data")
     texts = [
         {"text": f"My {person} is a {job}.", "label": label}
@@ -60,28 +60,28 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def _request(task: str, model: Path, files: dict[str, Path], out: Path, **changes: Any) -> FinetuneOptions:
-    given = {"task": task, "model": model, "out": out, "train": files[task], "held_out": 0.2, **dict(SETTINGS)}
-    return FinetuneOptions(**{**given, **changes})
+    options = {"task": task, "model": model, "out": out, "train": files[task], "held_out": 0.2, **dict(SETTINGS)}
+    return FinetuneOptions(**{**options, **changes})
 
 
-def _weights(folder: Path) -> dict[str, torch.Tensor]:
+def _load_weights(folder: Path) -> dict[str, torch.Tensor]:
     (file,) = folder.glob("*.safetensors")
-    found: dict[str, torch.Tensor] = load_file(file)
-    return found
+    weights: dict[str, torch.Tensor] = load_file(file)
+    return weights
 
 
-def _distance(one: Path, two: Path) -> float:
-    first, second = _weights(one), _weights(two)
+def _measure_distance(first_folder: Path, second_folder: Path) -> float:
+    first, second = _load_weights(first_folder), _load_weights(second_folder)
     assert first.keys() == second.keys()
     return max(float((first[name] - second[name]).abs().max()) for name in first)
 
 
-def _without_time(record: dict[str, Any] | None) -> dict[str, Any]:
+def _drop_time(record: dict[str, Any] | None) -> dict[str, Any]:
     assert record is not None
     return {name: value for name, value in record.items() if name != "seconds"}
 
 
-@pytest.mark.parametrize("family", ["bert-uncased", "albert", "deberta-v2"])  # adapters are trained on every family
+@pytest.mark.parametrize("family", ["bert-uncased", "albert", "deberta-v2"])  # adapters: on every family
 def test_a_classifier_learns_and_can_be_loaded(
     family: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -107,7 +107,7 @@ def test_inference_has_its_labels_in_order_and_leaves_out_what_has_none(
 ) -> None:
     record = finetune_model(_request("nli", model_folder("bert-uncased"), files, tmp_path / "out", epochs=40))
     assert record is not None
-    assert sum(record["examples"].values()) == 36  # not the pair without a label
+    assert sum(record["examples"].values()) == 36  # without the unlabelled pair
     classifier = load_classifier(str(tmp_path / "out"))
     assert isinstance(classifier, Classifier)
     assert list(classifier.labels) == ["entailment", "neutral", "contradiction"]
@@ -123,9 +123,9 @@ def test_a_masked_language_model_gets_better(
     request = _request("mlm", model_folder(family), files, tmp_path / "out", lora_rank=rank, epochs=4)
     record = finetune_model(request)
     assert record is not None
-    losses = [one["loss"] for one in record["history"]]
+    losses = [evaluation["loss"] for evaluation in record["history"]]
     assert losses[-1] < losses[0]
-    model = load_masked_lm(str(tmp_path / "out"))  # an adapter loads like a whole model
+    model = load_masked_lm(str(tmp_path / "out"))  # an adapter loads like a complete model
     base = load_masked_lm(str(model_folder(family)))
     assert model.info().parameters == base.info().parameters  # type: ignore[attr-defined]
     assert model.info().weight_hash != base.info().weight_hash  # type: ignore[attr-defined]
@@ -150,19 +150,19 @@ def test_an_adapter_holds_its_head_and_little_else(
     assert classifier.labels == ["bad", "good"]
     rows = [json.loads(line) for line in files["sentiment"].read_text().splitlines()]
     p = classifier.probabilities([row["text"] for row in rows])
-    wanted = [classifier.labels.index(row["label"]) for row in rows]
-    loss = -np.log(p[range(len(rows)), wanted]).mean()
-    assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # nothing was lost on the way
+    expected = [classifier.labels.index(row["label"]) for row in rows]
+    loss = -np.log(p[range(len(rows)), expected]).mean()
+    assert loss == pytest.approx(record["metrics"]["validation"]["loss"], abs=1e-5)  # saving and loading loses nothing
     for file in (tmp_path / "out").glob("tokenizer*"):
-        file.unlink()  # then that of its model is taken, not one made up
+        file.unlink()  # then the tokenizer of the base model is used
     reloaded = load_classifier(str(tmp_path / "out"))
     assert isinstance(reloaded, Classifier)
-    again = reloaded.probabilities([row["text"] for row in rows])
-    assert np.abs(again - p).max() < 1e-6
+    p_reloaded = reloaded.probabilities([row["text"] for row in rows])
+    assert np.abs(p_reloaded - p).max() < 1e-6
 
 
 def test_an_adapter_of_another_kind_is_refused(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
-    """Else it would be audited as if it were its base, or with another's head."""
+    """Otherwise it would be audited as its base model or with a wrong head."""
     import peft
     import transformers
 
@@ -199,12 +199,12 @@ def test_a_head_for_the_same_labels_is_kept_and_one_for_others_is_not(
 ) -> None:
     finetune_model(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "first", epochs=1))
     first = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["good", "bad"])
-    assert first.labels == ("bad", "good")  # the order of the head that is there
+    assert first.labels == ("bad", "good")  # the order of the existing head
     assert first.trained_whole == ("classifier",)
-    kept = _weights(tmp_path / "first")["classifier.weight"]
-    assert torch.equal(first.model.classifier.weight.detach(), kept)
+    head_weights = _load_weights(tmp_path / "first")["classifier.weight"]
+    assert torch.equal(first.model.classifier.weight.detach(), head_weights)
     other = load_trainable(str(tmp_path / "first"), LoadOptions(), labels=["apple", "pear"])
-    assert not torch.equal(other.model.classifier.weight.detach(), kept)
+    assert not torch.equal(other.model.classifier.weight.detach(), head_weights)
     assert other.model.config.id2label == {0: "apple", 1: "pear"}
 
 
@@ -247,7 +247,7 @@ def test_texts_without_a_word_that_can_be_masked(model_folder: Folder, files: di
 
 
 class _StopAt:
-    """Asks to stop, as Ctrl-C does, after a number of steps."""
+    """Send the signal of Ctrl-C after a number of steps."""
 
     def __init__(self, step: int) -> None:
         self.step = step
@@ -261,7 +261,7 @@ class _StopAt:
 def test_an_interrupted_run_ends_like_one_that_was_not(
     task: str, rank: int, model_folder: Folder, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    """With dropout, in the middle of an epoch, twice: the same weights to the last bit."""
+    """With dropout and two interruptions within an epoch, the weights are equal to the last bit."""
     whole = _request(task, model_folder("bert-uncased"), files, tmp_path / "whole", lora_rank=rank)
     parts = whole.replace(out=tmp_path / "parts")
     expected = finetune_model(whole)
@@ -269,8 +269,8 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
         with pytest.raises(Stopped, match=f"stopped at step {step} of 9; the same command resumes"):
             finetune_model(parts, watch=_StopAt(step))
         assert not parts.out.exists()
-    assert _without_time(finetune_model(parts)) == _without_time(expected)
-    assert _distance(whole.out, parts.out) == 0
+    assert _drop_time(finetune_model(parts)) == _drop_time(expected)
+    assert _measure_distance(whole.out, parts.out) == 0
 
 
 def test_a_run_that_was_cut_off_goes_on_from_its_last_checkpoint(
@@ -289,7 +289,7 @@ def test_a_run_that_was_cut_off_goes_on_from_its_last_checkpoint(
     seen: list[int] = []
     finetune_model(parts, watch=lambda news: seen.append(news.step))
     assert seen[0] == 5  # step 4 was the last checkpoint
-    assert _distance(whole.out, parts.out) == 0
+    assert _measure_distance(whole.out, parts.out) == 0
 
 
 def test_another_run_is_not_taken_for_the_unfinished_one(
@@ -316,7 +316,7 @@ def test_a_broken_checkpoint_is_one_line(model_folder: Folder, files: dict[str, 
         finetune_model(request)
 
 
-def _without_dropout(folder: Path) -> Path:
+def _save_without_dropout(folder: Path) -> Path:
     families.save("bert-uncased", folder)
     config = json.loads((folder / "config.json").read_text())
     config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -326,10 +326,10 @@ def _without_dropout(folder: Path) -> Path:
 
 @pytest.mark.parametrize("task", ["sentiment", "mlm"])
 def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_path: Path) -> None:
-    """One step of plain gradient descent, whole and in parts that hold different numbers of labels."""
+    """One step of gradient descent, at once and in micro-batches with different numbers of labels."""
     from accelerate import Accelerator
 
-    folder = _without_dropout(tmp_path / "model")
+    folder = _save_without_dropout(tmp_path / "model")
     after = []
     for accumulate in (1, 3, 50):
         torch.manual_seed(0)
@@ -352,7 +352,7 @@ def test_parts_of_a_step_change_nothing(task: str, files: dict[str, Path], tmp_p
 
 
 class _Short(MaskedLanguageModelling):
-    """Runs out of memory in the second of two parts, when the first has left its gradients, and on all of five rows."""
+    """Runs out of memory on batches of five rows, except on the first batch, which leaves its gradients."""
 
     sizes: list[int]
 
@@ -366,13 +366,13 @@ class _Short(MaskedLanguageModelling):
 def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str, Path], tmp_path: Path) -> None:
     from accelerate import Accelerator
 
-    folder = _without_dropout(tmp_path / "model")
+    folder = _save_without_dropout(tmp_path / "model")
     accelerator = Accelerator(cpu=True)
     after: list[tuple[Any, ...]] = []
     sizes: list[int] = []
-    for kind, accumulate in ((MaskedLanguageModelling, 1), (_Short, 2)):
+    for task_class, accumulate in ((MaskedLanguageModelling, 1), (_Short, 2)):
         base = load_trainable(str(folder), LoadOptions())
-        job = kind(base.tokenizer, 64, seed=1)
+        job = task_class(base.tokenizer, 64, seed=1)
         if isinstance(job, _Short):
             job.sizes = sizes
         features = job.features(read_examples(files["mlm"], "mlm"))
@@ -389,23 +389,25 @@ def test_too_little_memory_makes_smaller_parts_and_the_same_step(files: dict[str
 
 
 class _Broken(MaskedLanguageModelling):
-    """A loss that is no number, or one that is, of which the gradient is not."""
+    """A loss that is infinite, or a finite loss whose gradient is not finite."""
 
-    by: str
+    broken_part: str
 
     def run(self, model: Any, batch: Any) -> torch.Tensor:
         sums = super().run(model, batch)
         zero = 0 * next(model.parameters()).sum()
-        return sums * float("inf") if self.by == "loss" else sums + torch.sqrt(zero)
+        return sums * float("inf") if self.broken_part == "loss" else sums + torch.sqrt(zero)
 
 
-@pytest.mark.parametrize("by", ["loss", "gradient"])
-def test_a_step_that_went_wrong_leaves_the_weights_alone(by: str, files: dict[str, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("broken_part", ["loss", "gradient"])
+def test_a_step_that_went_wrong_leaves_the_weights_alone(
+    broken_part: str, files: dict[str, Path], tmp_path: Path
+) -> None:
     from accelerate import Accelerator
 
-    base = load_trainable(str(_without_dropout(tmp_path / "model")), LoadOptions())
+    base = load_trainable(str(_save_without_dropout(tmp_path / "model")), LoadOptions())
     job = _Broken(base.tokenizer, 64, seed=1)
-    job.by = by
+    job.broken_part = broken_part
     accelerator = Accelerator(cpu=True)
     model, optimizer = accelerator.prepare(base.model, torch.optim.SGD(base.model.parameters(), lr=1.0))
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -428,32 +430,32 @@ def test_one_example_too_large_for_memory_is_one_line() -> None:
 def test_a_loss_that_is_no_number_names_the_step_and_the_last_good_checkpoint(
     model_folder: Folder, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The weights of the checkpoint are those before the step that went wrong."""
+    """The checkpoint holds the weights before the failed step."""
     calls: list[int] = []
     real = Stepper._compute_gradients
 
-    def broken(*arguments: Any) -> float:
+    def fail_at_step_5(*arguments: Any) -> float:
         calls.append(1)
         return float("nan") if len(calls) == 6 else real(*arguments)
 
-    monkeypatch.setattr(Stepper, "_compute_gradients", broken)
+    monkeypatch.setattr(Stepper, "_compute_gradients", fail_at_step_5)
     request = _request("mlm", model_folder("bert-uncased"), files, tmp_path / "out", epochs=2, save_every=2)
     with pytest.raises(
         UnmaskError, match=r"nan at step 5; the last good checkpoint, of step 4, is in .*out\.unfinished"
     ):
         finetune_model(request)
     monkeypatch.undo()
-    assert finetune_model(request) is not None  # goes on from there
+    assert finetune_model(request) is not None  # resumes from the checkpoint
 
 
 def test_the_best_checkpoint_is_kept_not_the_last(model_folder: Folder, files: dict[str, Path], tmp_path: Path) -> None:
-    """At a rate that destroys the model in the end, the weights of the best evaluation are those that are saved."""
+    """At a learning rate that destroys the model, the weights of the best evaluation are saved."""
     request = _request(
         "mlm", model_folder("bert-uncased"), files, tmp_path / "out", learning_rate=0.3, epochs=2, evaluate_every=1
     )
     record = finetune_model(request)
     assert record is not None
-    best = min(record["history"], key=lambda one: one["loss"])
+    best = min(record["history"], key=lambda evaluation: evaluation["loss"])
     assert record["best_step"] == best["step"] < record["steps"]
     assert record["metrics"]["validation"]["loss"] == pytest.approx(best["loss"], abs=1e-6)
 
@@ -469,7 +471,7 @@ def test_a_training_set_without_a_test_set_can_have_one(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"task": "tagging"}, "task is 'tagging'; choose from: mlm, sentiment, nli"),
         ({"epochs": 0}, "epochs is 0; give 1 or more"),
@@ -493,38 +495,38 @@ def test_a_training_set_without_a_test_set_can_have_one(
     ],
 )
 def test_bad_requests_are_refused(
-    changes: dict[str, Any], said: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path,
+    changes: dict[str, Any], message: str, model_folder: Folder, files: dict[str, Path], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     (tmp_path / "snli").mkdir()
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
-    with pytest.raises(UnmaskError, match=said):
+    with pytest.raises(UnmaskError, match=message):
         finetune_model(_request("sentiment", model_folder("bert-uncased"), files, tmp_path / "out").replace(**changes))
     assert not (tmp_path / "out").exists()
 
 
 def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: Path) -> None:
-    """Rows are shared out, gradients averaged, and one process writes."""
-    model = _without_dropout(tmp_path / "model")
+    """Rows are distributed, gradients are averaged, and one process writes."""
+    model = _save_without_dropout(tmp_path / "model")
     common = ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu"]
     common += ["--epochs", "2", "--learning-rate", "1e-4", "--batch-size", "7"]
-    launch = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]  # as accelerate launch
+    launch = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]  # accelerate launch
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     for start, out in ((["unmask"], "one"), (launch, "two")):
         words = [sys.executable, "-m", *start, *common, "--out", str(tmp_path / out)]
-        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.count("Model:") == 1
-    one, two = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two"))
-    assert two["device"] == "2 × cpu"
-    assert two["metrics"]["validation"]["masked_pieces"] == one["metrics"]["validation"]["masked_pieces"]
-    assert two["metrics"]["validation"]["loss"] == pytest.approx(one["metrics"]["validation"]["loss"], abs=1e-4)
-    assert _distance(tmp_path / "one", tmp_path / "two") < 1e-4
+        process = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+        assert process.returncode == 0, process.stderr
+        assert process.stdout.count("Model:") == 1
+    single, parallel = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two"))
+    assert parallel["device"] == "2 × cpu"
+    assert parallel["metrics"]["validation"]["masked_pieces"] == single["metrics"]["validation"]["masked_pieces"]
+    assert parallel["metrics"]["validation"]["loss"] == pytest.approx(single["metrics"]["validation"]["loss"], abs=1e-4)
+    assert _measure_distance(tmp_path / "one", tmp_path / "two") < 1e-4
 
 
 def test_two_processes_stop_together_and_go_on(files: dict[str, Path], tmp_path: Path) -> None:
-    """One of them is asked to stop; both must, at the same step."""
-    model = _without_dropout(tmp_path / "model")
+    """One process is interrupted; both stop at the same step."""
+    model = _save_without_dropout(tmp_path / "model")
     words = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]
     words += ["finetune", "mlm", str(model), "--train", str(files["mlm"]), "--device", "cpu", "--epochs", "400"]
     words += ["--batch-size", "7", "--out", str(tmp_path / "out")]

@@ -1,4 +1,4 @@
-"""Datasets of inference to fine-tune on."""
+"""Inference datasets for fine-tuning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _gather(name: str) -> Splits:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for data sets, empty."""
+    """An empty folder for datasets."""
     path = tmp_path / "data"
     path.mkdir()
     monkeypatch.setenv("UNMASK_DATA", str(path))
@@ -36,11 +36,21 @@ def test_the_real_data_sets_have_their_sizes_and_labels(data: Path, monkeypatch:
     monkeypatch.setenv("UNMASK_DATA", str(data))
     jsick, ocnli = _gather("jsick"), _gather("ocnli")
     assert [len(part) for part in (jsick.train, jsick.validation, jsick.test)] == [4_500, 500, 4_927]
-    assert Counter(one.label for one in jsick.test) == {"neutral": 3_042, "entailment": 1_088, "contradiction": 797}
-    assert all(one.pair and not one.text.isascii() for one in jsick.test), "the Japanese columns, not the English ones"
+    assert Counter(example.label for example in jsick.test) == {
+        "neutral": 3_042,
+        "entailment": 1_088,
+        "contradiction": 797,
+    }
+    assert all(example.pair and not example.text.isascii() for example in jsick.test), (
+        "the Japanese columns, not the English ones"
+    )
     assert len(ocnli.train) + len(ocnli.validation) == 10_000 - 15, "15 pairs have no label that most agreed on"
     assert len(ocnli.test) == 3_000 - 50
-    assert Counter(one.label for one in ocnli.test) == {"neutral": 1_103, "entailment": 947, "contradiction": 900}
+    assert Counter(example.label for example in ocnli.test) == {
+        "neutral": 1_103,
+        "entailment": 947,
+        "contradiction": 900,
+    }
 
 
 def test_the_real_jsnli_is_joined_unless_words_are_wanted(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,9 +59,11 @@ def test_the_real_jsnli_is_joined_unless_words_are_wanted(data: Path, monkeypatc
         read_known_dataset(name, "nli", offline=True, splits=("test",))["test"] for name in ("jsnli", "jsnli-words")
     )
     assert len(joined) == len(words) == 3_916
-    assert all(" " in one.text.strip() for one in words)
-    assert sum(" " in one.text for one in joined) == sum("Ａｓｔｒｏ Ｔ" in one.text for one in joined) + 2
-    assert [one.label for one in joined] == [one.label for one in words]
+    assert all(" " in example.text.strip() for example in words)
+    assert (
+        sum(" " in example.text for example in joined) == sum("Ａｓｔｒｏ Ｔ" in example.text for example in joined) + 2
+    )
+    assert [example.label for example in joined] == [example.label for example in words]
     with pytest.raises(
         UnmaskError, match=r"no file for 'train', which is called train_w_filtering.tsv.*jsnli_1\.1\.zip"
     ):
@@ -59,7 +71,7 @@ def test_the_real_jsnli_is_joined_unless_words_are_wanted(data: Path, monkeypatc
 
 
 def test_the_hashes_are_those_of_the_files(data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A download is refused where they are wrong, so they are compared with files that are known to be right."""
+    """A wrong hash would refuse a correct download, so the hashes are checked against correct files."""
     (folder / "jsick").mkdir()
     for split in ("train", "test"):
         (folder / "jsick" / f"{split}.tsv").write_bytes(gzip.decompress((data / f"jsick/{split}.tsv.gz").read_bytes()))
@@ -88,12 +100,12 @@ def test_jsnli_is_read_without_header_and_quotes(folder: Path) -> None:
     for file in ("train_w_filtering.tsv", "dev.tsv"):
         (folder / "jsnli" / file).write_text(JSNLI, encoding="utf-8")
     (folder / "jsnli" / "train_wo_filtering.tsv").write_text(JSNLI * 9, encoding="utf-8")
-    found = _gather("jsnli")
-    assert found.test == [
+    splits = _gather("jsnli")
+    assert splits.test == [
         TextExample("雪の山。", '夏の"日です。', "contradiction"),
         TextExample("Ａｓｔｒｏ Ｔｕｒｆの人", "Tシャツの人", "entailment"),
     ]
-    assert len(found.train) == len(found.validation) == 1, (
+    assert len(splits.train) == len(splits.validation) == 1, (
         "the filtered file, and what is validated on is held out of it"
     )
     assert _gather("jsnli-words").test[1] == TextExample("Ａｓｔｒｏ Ｔｕｒｆ の 人", "T シャツ の 人", "entailment")
@@ -103,7 +115,7 @@ def test_jsnli_is_read_without_header_and_quotes(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("", ""),
         ("雪 の 山 。 ", "雪の山。"),
@@ -112,20 +124,24 @@ def test_jsnli_is_read_without_header_and_quotes(folder: Path) -> None:
         ("a  b", "a  b"),
     ],
 )
-def test_spaces_between_words_go_but_latin_words_stay_apart(text: str, said: str) -> None:
-    assert join_words(text) == said
+def test_spaces_between_words_go_but_latin_words_stay_apart(text: str, expected: str) -> None:
+    assert join_words(text) == expected
 
 
 def test_the_largest_training_set_of_ocnli_counts_and_pairs_without_label_do_not(folder: Path) -> None:
     (folder / "ocnli").mkdir()
-    rows = [{"sentence1": f"甲{at}", "sentence2": "乙", "label": "neutral", "label0": None} for at in range(20)]
+    rows = [{"sentence1": f"甲{number}", "sentence2": "乙", "label": "neutral", "label0": None} for number in range(20)]
     disputed = {**rows[0], "label": "-"}
-    for file, kept in (("train.50k.json", rows), ("train.3k.json", rows[:3]), ("dev.json", [*rows[:2], disputed])):
-        (folder / "ocnli" / file).write_text("\n".join(map(json.dumps, kept)), encoding="utf-8")
+    for file, split_rows in (
+        ("train.50k.json", rows),
+        ("train.3k.json", rows[:3]),
+        ("dev.json", [*rows[:2], disputed]),
+    ):
+        (folder / "ocnli" / file).write_text("\n".join(map(json.dumps, split_rows)), encoding="utf-8")
     compressed = gzip.compress((folder / "ocnli" / "dev.json").read_bytes())
-    (folder / "ocnli" / "dev.json.gz").write_bytes(compressed)  # the same pairs: they count once
-    found = _gather("ocnli")
-    assert [len(part) for part in (found.train, found.validation, found.test)] == [18, 2, 2]
+    (folder / "ocnli" / "dev.json.gz").write_bytes(compressed)  # the same pairs, which count once
+    splits = _gather("ocnli")
+    assert [len(part) for part in (splits.train, splits.validation, splits.test)] == [18, 2, 2]
     (folder / "ocnli" / "train.50k.json").unlink()
     assert len(read_known_dataset("ocnli", "nli", offline=True)["train"]) == 3
     assert read_known_dataset("ocnli", "mlm", offline=True)["test"] == [TextExample("甲0"), TextExample("甲1")]

@@ -1,4 +1,4 @@
-"""The quick padding gives what the tokenizer's own gives."""
+"""Fast padding equals the tokenizer's own padding."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_like_the_tokenizers_own(make: object, side: str, bare: bool, tmp_path: 
     tokenizer = make(tmp_path)  # type: ignore[operator]
     tokenizer.padding_side = side
     encoded = [dict(tokenizer(text)) for text in (SENTENCES[0], SENTENCES[0] * 3, "a")]
-    rows = [{"input_ids": one["input_ids"]} for one in encoded] if bare else encoded
+    rows = [{"input_ids": encoding["input_ids"]} for encoding in encoded] if bare else encoded
     expected = tokenizer.pad(rows, return_tensors="pt")
-    found = pad(tokenizer, rows)
-    assert set(found) == set(expected)
-    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    padded = pad(tokenizer, rows)
+    assert set(padded) == set(expected)
+    assert all(torch.equal(padded[name], expected[name]) for name in expected)

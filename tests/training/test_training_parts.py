@@ -1,4 +1,4 @@
-"""The parts of training, each against a known answer: examples, batches, rates, masks, metrics."""
+"""The parts of training against known answers: examples, batches, learning rates, masks and metrics."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ from unmask.training.tasks import Classification, MaskedLanguageModelling
 TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
 
 
-# Batches and rates
+# Batches and learning rates
 
 
 @given(st.lists(st.integers(1, 60), max_size=200), st.integers(1, 17), st.integers(0, 3))
 def test_every_row_is_in_one_batch(lengths: list[int], size: int, epoch: int) -> None:
-    found = plan_batches(lengths, size, seed=1, epoch=epoch)
-    assert sorted(row for batch in found for row in batch) == list(range(len(lengths)))
-    assert all(len(batch) <= size for batch in found)
-    assert len(found) == -(-len(lengths) // size)
-    assert found == plan_batches(lengths, size, seed=1, epoch=epoch)
+    batches = plan_batches(lengths, size, seed=1, epoch=epoch)
+    assert sorted(row for batch in batches for row in batch) == list(range(len(lengths)))
+    assert all(len(batch) <= size for batch in batches)
+    assert len(batches) == -(-len(lengths) // size)
+    assert batches == plan_batches(lengths, size, seed=1, epoch=epoch)
 
 
 def test_batches_hold_like_lengths_and_change_with_the_epoch() -> None:
     lengths = list(range(1000))
-    found = plan_batches(lengths, 10, seed=1, epoch=0)
-    assert max(max(batch) - min(batch) for batch in found) < 100
-    assert found != plan_batches(lengths, 10, seed=1, epoch=1)
-    assert found != plan_batches(lengths, 10, seed=2, epoch=0)
+    batches = plan_batches(lengths, 10, seed=1, epoch=0)
+    assert max(max(batch) - min(batch) for batch in batches) < 100
+    assert batches != plan_batches(lengths, 10, seed=1, epoch=1)
+    assert batches != plan_batches(lengths, 10, seed=2, epoch=0)
 
 
 def test_the_rate_rises_and_falls_in_a_line() -> None:
@@ -67,41 +67,43 @@ def test_the_rate_rises_and_falls_in_a_line() -> None:
     assert learning_rate_at(0, 10, TrainingOptions(learning_rate=1.0, warmup=0.0)) == 1.0
 
 
-def rates_of(settings: TrainingOptions, folder: Path) -> list[float]:
-    """The learning rate of each step of a real training on four texts."""
+def train_and_record_rates(settings: TrainingOptions, folder: Path) -> list[float]:
+    """Train on four texts and return the learning rate of each step."""
     tokenizer = tokenizer_of([TEXT])
     task = Classification(tokenizer, ["a", "b"], 16)
     features = task.features([TextExample(TEXT, label=label) for label in "abab"])
     config = bert_of(tokenizer, seed=1, hidden=32, layers=1).config
     accelerator = make_accelerator(settings, LoadOptions(device="cpu"))
-    found: list[float] = []
+    rates: list[float] = []
 
-    def note(optimizer: Any, *_: Any) -> None:
-        if type(optimizer) is torch.optim.AdamW:  # and not Accelerate's, around it
-            found.append(optimizer.param_groups[0]["lr"])
+    def record_rate(optimizer: Any, *_: Any) -> None:
+        if type(optimizer) is torch.optim.AdamW:  # not the wrapper of Accelerate
+            rates.append(optimizer.param_groups[0]["lr"])
 
-    hook = register_optimizer_step_pre_hook(note)
+    hook = register_optimizer_step_pre_hook(record_rate)
     try:
         model = BertForSequenceClassification(config)
         fit(model, task, features, [], settings, Workspace(folder / "run"), accelerator=accelerator)
     finally:
         hook.remove()
-    return found
+    return rates
 
 
 def test_the_rate_falls_over_the_epochs_that_were_planned(tmp_path: Path) -> None:
-    """Two epochs of two steps: to 0 over four steps, or over the eight of four epochs, of which it sees the first."""
+    """Two epochs of two steps: the rate falls to 0 over these four steps, or over the eight of four planned epochs."""
     settings = TrainingOptions(epochs=2, learning_rate=8e-3, batch_size=2, warmup=0.0)
-    assert rates_of(settings, tmp_path) == pytest.approx([8e-3, 6e-3, 4e-3, 2e-3])
+    assert train_and_record_rates(settings, tmp_path) == pytest.approx([8e-3, 6e-3, 4e-3, 2e-3])
     planned = settings.replace(planned_epochs=4)
-    assert rates_of(planned, tmp_path) == pytest.approx([8e-3, 7e-3, 6e-3, 5e-3])
-    assert rates_of(planned.replace(warmup=0.5), tmp_path) == pytest.approx([1.6e-3, 3.2e-3, 4.8e-3, 6.4e-3])
+    assert train_and_record_rates(planned, tmp_path) == pytest.approx([8e-3, 7e-3, 6e-3, 5e-3])
+    assert train_and_record_rates(planned.replace(warmup=0.5), tmp_path) == pytest.approx(
+        [1.6e-3, 3.2e-3, 4.8e-3, 6.4e-3]
+    )
     with pytest.raises(UnmaskError, match="1 epochs are planned, 2 trained; plan as many or more"):
         settings.replace(planned_epochs=1)
 
 
-@pytest.mark.parametrize(("claimed", "asked", "length"), [(24, 48, 24), (24, 20, 20), (int(1e30), 99, 64)])
-def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, length: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("claimed", "requested", "length"), [(24, 48, 24), (24, 20, 20), (int(1e30), 99, 64)])
+def test_training_reads_no_more_than_loading_allows(claimed: int, requested: int, length: int, tmp_path: Path) -> None:
     """The model has 64 positions; its tokenizer may claim fewer."""
     tokenizer = tokenizer_of([TEXT])
     tokenizer.model_max_length = claimed
@@ -112,7 +114,7 @@ def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, le
         task="sentiment",
         model=str(tmp_path / "base"),
         out=tmp_path / "out",
-        max_length=asked,
+        max_length=requested,
         epochs=1,
         batch_size=4,
         device="cpu",
@@ -128,33 +130,37 @@ def test_training_reads_no_more_than_loading_allows(claimed: int, asked: int, le
 # Masks
 
 
-def _mlm(max_length: int = 64) -> MaskedLanguageModelling:
+def _make_task(max_length: int = 64) -> MaskedLanguageModelling:
     return MaskedLanguageModelling(tokenizer_of([TEXT]), max_length, seed=7)
 
 
 def test_masks_are_as_often_as_they_should_be() -> None:
-    task = _mlm()
+    task = _make_task()
     (features,) = task.features([TextExample(TEXT)])
     special = set(task.tokenizer.all_special_ids)
     fates: Counter[str] = Counter()
     for row in range(3000):
         batch = task.batch([features], [(0, row)])
-        for shown, wanted, was in zip(batch["input_ids"][0], batch["labels"][0], features["input_ids"], strict=True):
-            if wanted == IGNORED:
-                assert shown == was
+        for token, label, original in zip(
+            batch["input_ids"][0], batch["labels"][0], features["input_ids"], strict=True
+        ):
+            if label == IGNORED:
+                assert token == original
                 fates["left"] += 1
             else:
-                assert wanted == was
-                assert was not in special
-                fates["mask" if shown == task.tokenizer.mask_token_id else "same" if shown == was else "other"] += 1
+                assert label == original
+                assert original not in special
+                fates[
+                    "mask" if token == task.tokenizer.mask_token_id else "same" if token == original else "other"
+                ] += 1
     masked = fates["mask"] + fates["same"] + fates["other"]
     assert masked == 3000 * 3  # 15 % of 20 words
     assert fates["mask"] / masked == pytest.approx(0.8, abs=0.02)
-    assert fates["other"] / masked == pytest.approx(0.1, abs=0.02)  # a draw can hit the mask or the word itself
+    assert fates["other"] / masked == pytest.approx(0.1, abs=0.02)  # a random token can be the mask or the word itself
 
 
 def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
-    task = _mlm()
+    task = _make_task()
     features = task.features([TextExample(TEXT), TextExample(" ".join(TEXT.split()[:9]))])
     together = task.batch(features, [(2, 5), (2, 6)])
     alone = task.batch(features[:1], [(2, 5)])
@@ -167,7 +173,7 @@ def test_a_mask_depends_on_its_row_and_epoch_alone() -> None:
 
 
 def test_long_texts_are_split_not_cut() -> None:
-    task = _mlm(max_length=9)
+    task = _make_task(max_length=9)
     rows = [row["input_ids"] for row in task.features([TextExample(TEXT)])]
     assert [len(row) for row in rows] == [9, 9, 8]
     pieces = [token for row in rows for token in row[1:-1]]
@@ -176,7 +182,7 @@ def test_long_texts_are_split_not_cut() -> None:
 
 
 def test_a_tokenizer_that_pads_on_the_left() -> None:
-    task = _mlm()
+    task = _make_task()
     task.tokenizer.padding_side = "left"
     features = task.features([TextExample(TEXT), TextExample("the cat sat on the mat")])
     batch = task.batch(features, [(0, 0), (0, 1)])
@@ -200,24 +206,24 @@ def test_metrics_of_a_classifier_by_hand() -> None:
     task = Classification(tokenizer_of([TEXT]), ["a", "b"], 32)
     logits = torch.tensor([[2.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 0.0], [0.0, 9.0]])
     labels = torch.tensor([0, 0, 1, 1, IGNORED])
-    found = task.metrics(task.sums(logits, labels))
+    metrics = task.metrics(task.sums(logits, labels))
     low, high = 0.126928, 2.126928  # −ln softmax of the larger and the smaller logit
-    assert found["loss"] == pytest.approx((3 * low + high) / 4, abs=1e-5)
-    assert found["accuracy"] == 0.75
-    assert found["examples"] == 4
-    assert found["labels"]["a"] == pytest.approx({"precision": 2 / 3, "recall": 1.0, "f1": 0.8, "count": 2})
-    assert found["labels"]["b"] == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "count": 2})
-    assert found["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
+    assert metrics["loss"] == pytest.approx((3 * low + high) / 4, abs=1e-5)
+    assert metrics["accuracy"] == 0.75
+    assert metrics["examples"] == 4
+    assert metrics["labels"]["a"] == pytest.approx({"precision": 2 / 3, "recall": 1.0, "f1": 0.8, "count": 2})
+    assert metrics["labels"]["b"] == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "count": 2})
+    assert metrics["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
 
 
 def test_metrics_of_masked_words_by_hand() -> None:
-    task = _mlm()
+    task = _make_task()
     logits = torch.tensor([[[1.0, 0.0], [0.0, 0.0], [5.0, 0.0]]])
-    found = task.metrics(task.sums(logits, torch.tensor([[0, 1, IGNORED]])))
-    assert found["loss"] == pytest.approx((0.313262 + 0.693147) / 2, abs=1e-5)
-    assert found["accuracy"] == 0.5
-    assert found["perplexity"] == pytest.approx(1.654, abs=1e-3)
-    assert found["masked_pieces"] == 2
+    metrics = task.metrics(task.sums(logits, torch.tensor([[0, 1, IGNORED]])))
+    assert metrics["loss"] == pytest.approx((0.313262 + 0.693147) / 2, abs=1e-5)
+    assert metrics["accuracy"] == 0.5
+    assert metrics["perplexity"] == pytest.approx(1.654, abs=1e-3)
+    assert metrics["masked_pieces"] == 2
 
 
 # Examples
@@ -242,7 +248,7 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "task", "said"),
+    ("name", "text", "task", "message"),
     [
         ("a.csv", "text\nx\n", "sentiment", "no column 'label'"),
         ("a.txt", "x\n", "nli", "has no labels"),
@@ -259,34 +265,34 @@ def test_files_of_every_kind_give_the_same(tmp_path: Path) -> None:
         ("a.jsonl", '{"text": "x", "label": NaN}\n', "sentiment", "'label' of row 1 is nan"),
     ],
 )
-def test_bad_files_are_refused(name: str, text: str, task: str, said: str, tmp_path: Path) -> None:
+def test_bad_files_are_refused(name: str, text: str, task: str, message: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    with pytest.raises(UnmaskError, match=said):
+    with pytest.raises(UnmaskError, match=message):
         read_examples(tmp_path / name, task)
 
 
 def test_labels_are_in_a_known_order() -> None:
-    def of(*labels: str) -> list[TextExample]:
+    def make_examples(*labels: str) -> list[TextExample]:
         return [TextExample("", None, label) for label in labels]
 
-    assert order_labels("sentiment", of("positive", "negative", "positive")) == ["negative", "positive"]
-    assert order_labels("sentiment", of("10", "9", "1")) == ["1", "9", "10"]
+    assert order_labels("sentiment", make_examples("positive", "negative", "positive")) == ["negative", "positive"]
+    assert order_labels("sentiment", make_examples("10", "9", "1")) == ["1", "9", "10"]
     assert [normalise_label(value, "sentiment") for value in ("1.0", "1", "01", "pos")] == ["1", "1", "1", "positive"]
-    assert order_labels("nli", of("neutral")) == ["entailment", "neutral", "contradiction"]
-    for task, labels, said in (
+    assert order_labels("nli", make_examples("neutral")) == ["entailment", "neutral", "contradiction"]
+    for task, labels, message in (
         ("nli", ("yes",), "unknown label 'yes'"),
         ("sentiment", ("good",), "two or more"),
         ("sentiment", tuple(map(str, range(30))), "30 different labels"),
     ):
-        with pytest.raises(UnmaskError, match=said):
-            order_labels(task, of(*labels))
+        with pytest.raises(UnmaskError, match=message):
+            order_labels(task, make_examples(*labels))
 
 
-# Known data sets
+# Known datasets
 
 
-def _archives(folder: Path) -> dict[str, Path]:
-    """Archives laid out as the canonical ones."""
+def _write_archives(folder: Path) -> dict[str, Path]:
+    """Write archives with the layout of the canonical ones."""
     reviews = {"train/pos/0_9": "great", "train/neg/0_1": "awful", "train/unsup/0_0": "hm", "test/pos/1_7": "fine"}
     with tarfile.open(folder / "aclImdb_v1.tar.gz", "w:gz") as archive:
         for name, text in reviews.items():
@@ -302,10 +308,10 @@ def _archives(folder: Path) -> dict[str, Path]:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The canonical addresses stand in for by a server on this machine; an empty cache."""
+    """Serve the archives locally in place of the canonical addresses, with an empty cache."""
     folder = tmp_path / "served"
     folder.mkdir()
-    archives = _archives(folder)
+    archives = _write_archives(folder)
 
     class Quiet(SimpleHTTPRequestHandler):
         def __init__(self, *arguments: Any) -> None:
@@ -317,11 +323,11 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     server = HTTPServer(("127.0.0.1", 0), Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for name, path in archives.items():
-        was = datasets.built_in()[name]
+        original = datasets.built_in()[name]
         address = f"http://127.0.0.1:{server.server_port}/{path.name}"
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        here = Dataset(name, was.about, ((address, digest),), was.licence, was.citation)
-        monkeypatch.setitem(datasets.built_in(), name, here)
+        local = Dataset(name, original.about, ((address, digest),), original.licence, original.citation)
+        monkeypatch.setitem(datasets.built_in(), name, local)
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     yield folder
@@ -338,17 +344,17 @@ def _gather(task: str, name: str, *, offline: bool = False) -> Any:
 def test_known_data_sets_are_fetched_checked_and_read(served: Path) -> None:
     with pytest.raises(UnmaskError, match="run once without --offline"):
         _gather("nli", "snli", offline=True)
-    found = _gather("nli", "snli")
-    assert [len(part) for part in (found.train, found.validation, found.test)] == [1, 1, 1]
-    assert found.test[0] == TextExample("test a", "b", "neutral")
+    splits = _gather("nli", "snli")
+    assert [len(part) for part in (splits.train, splits.validation, splits.test)] == [1, 1, 1]
+    assert splits.test[0] == TextExample("test a", "b", "neutral")
     reviews = _gather("sentiment", "imdb")
-    assert {one.text: one.label for one in [*reviews.train, *reviews.validation]} == {
+    assert {example.text: example.label for example in [*reviews.train, *reviews.validation]} == {
         "great": "positive",
         "awful": "negative",
     }
     assert reviews.test == [TextExample("fine", None, "positive")]
     (served / "snli_1.0.zip").unlink()
-    assert _gather("nli", "snli", offline=True).test == found.test  # from the cache
+    assert _gather("nli", "snli", offline=True).test == splits.test  # from the cache
 
 
 def test_a_download_that_is_not_what_it_was_is_refused(served: Path, tmp_path: Path) -> None:
@@ -370,9 +376,9 @@ def test_a_folder_of_data_sets_comes_first(tmp_path: Path, monkeypatch: pytest.M
     for split in ("train", "test"):
         rows = [{"text": f"{split} {label}", "label": label} for label in ("pos", "neg")]
         (tmp_path / "data" / "imdb" / f"imdb_{split}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    found = _gather("sentiment", "imdb")
-    assert [one.text for one in found.test] == ["test pos", "test neg"]
-    assert {one.text for one in [*found.train, *found.validation]} == {"train pos", "train neg"}
+    splits = _gather("sentiment", "imdb")
+    assert [example.text for example in splits.test] == ["test pos", "test neg"]
+    assert {example.text for example in [*splits.train, *splits.validation]} == {"train pos", "train neg"}
 
 
 def test_the_archive_can_lie_in_that_folder(served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,4 +399,4 @@ def test_the_real_data_sets_have_their_sizes(data: Path, monkeypatch: pytest.Mon
     assert [len(part) for part in (snli.train, snli.validation, snli.test)] == [116_271, 9_842, 9_824]
     imdb = _gather("sentiment", "imdb")
     assert [len(imdb.train) + len(imdb.validation), len(imdb.test)] == [25_000, 25_000]
-    assert Counter(one.label for one in imdb.test) == {"negative": 12_500, "positive": 12_500}
+    assert Counter(example.label for example in imdb.test) == {"negative": 12_500, "positive": 12_500}

@@ -1,4 +1,4 @@
-"""What Python users call."""
+"""The Python interface to audits."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def test_a_folder_loaded_objects_and_a_pipeline_give_the_same(
     folder = model_folder("bert-uncased")
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model.train()  # as after training: dropout must not get into the scores
+    model.train()  # as after training: dropout must not affect the scores
     pipeline = transformers.pipeline("fill-mask", model=model, tokenizer=tokenizer)
-    audits = [unmask.audit(one, **words) for one in (folder, str(folder), (model, tokenizer), pipeline)]
+    audits = [unmask.audit(source, **words) for source in (folder, str(folder), (model, tokenizer), pipeline)]
     hashes = {audit.result.model.weight_hash for audit in audits}
     assert len(hashes) == 1
     for audit in audits[1:]:
@@ -62,22 +62,22 @@ def test_an_object_with_the_one_method_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [(lambda _: [1.0], "one number each"), (lambda queries: [float("nan")] * len(queries), "finite")],
 )
-def test_an_object_that_answers_wrongly_is_refused(answer: Callable[[Any], Any], said: str) -> None:
+def test_an_object_that_answers_wrongly_is_refused(answer: Callable[[Any], Any], message: str) -> None:
     class Mine:
         def log_probability(self, queries: Any) -> Any:
             return answer(queries)
 
-    with pytest.raises(unmask.UnmaskError, match=said):
+    with pytest.raises(unmask.UnmaskError, match=message):
         unmask.audit(Mine())
 
 
 def test_what_is_no_model_is_refused() -> None:
-    for thing, name in (({}, "dict"), (pd.DataFrame(), "DataFrame"), (PlantedModel, "type"), ([], "list")):
+    for value, name in (({}, "dict"), (pd.DataFrame(), "DataFrame"), (PlantedModel, "type"), ([], "list")):
         with pytest.raises(unmask.UnmaskError, match=f"^cannot audit a {name}; give a hub id"):
-            unmask.audit(thing)
+            unmask.audit(value)
 
 
 def test_an_audit_can_be_shown_and_kept(tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_result_json_names_its_figures_plainly(tmp_path: Path) -> None:
     assert "NaN" not in text
     assert "Infinity" not in text
     result = json.loads(text)
-    one = result["measurements"][0]
-    assert one["name"] == "association"
-    assert set(one["tests"]["stereotype"]) >= {"statistic", "p_value", "p_adjusted", "effect_size", "interval"}
-    assert set(one["groups"]["female professions, male persons"]) >= {"n", "value", "sd", "interval"}
+    measurement = result["measurements"][0]
+    assert measurement["name"] == "association"
+    assert set(measurement["tests"]["stereotype"]) >= {"statistic", "p_value", "p_adjusted", "effect_size", "interval"}
+    assert set(measurement["groups"]["female professions, male persons"]) >= {"n", "value", "sd", "interval"}
     assert result["configuration"]["protocol"] == "sound"
     assert result["libraries"]["torch"]
     AuditResult.model_validate(result)
@@ -120,16 +120,16 @@ def test_a_damaged_result_is_refused(tmp_path: Path) -> None:
 def test_two_languages_are_two_measurements_and_one_family_of_tests() -> None:
     rows = build_rows("en") + build_rows("de") + build_rows("de", "agreement-free")
     audit = unmask.audit(PlantedModel(rows, bias=0.3), languages=["en", "de"])
-    assert [(one.language, one.corpus) for one in audit.measurements] == [
+    assert [(measurement.language, measurement.corpus) for measurement in audit.measurements] == [
         ("en", "bec-pro"),
         ("de", "bec-pro"),
         ("de", "agreement-free"),
     ]
-    tests = [test for one in audit.measurements for test in one.tests.values()]
+    tests = [test for measurement in audit.measurements for test in measurement.tests.values()]
     smallest = min(test.p_value for test in tests if test.p_value is not None)
     adjusted = min(test.p_adjusted for test in tests if test.p_adjusted is not None)
-    known = sum(test.p_value is not None for test in tests)
-    assert adjusted == pytest.approx(min(1.0, smallest * known))
+    test_count = sum(test.p_value is not None for test in tests)
+    assert adjusted == pytest.approx(min(1.0, smallest * test_count))
 
 
 def test_own_files_are_for_one_language(words: dict[str, Any]) -> None:
@@ -149,7 +149,7 @@ def test_names_alone_and_twice() -> None:
     model = PlantedModel([*build_rows("en"), *build_rows("en", "emotions")], bias=0.5)
     audit = unmask.audit(model, measures="association", languages="en", corpora=["emotions", "emotions"])
     assert len(audit.measurements) == 1
-    fitting = unmask.audit(model, measures=[], corpora="emotions")  # none named: those that fit
+    fitting = unmask.audit(model, measures=[], corpora="emotions")  # no measures named: all that fit the model
     assert fitting.measurements == audit.measurements
     assert fitting.result.configuration["measures"] == ["association"]
     with pytest.raises(unmask.UnmaskError, match="no languages"):
@@ -185,9 +185,9 @@ def test_half_precision_is_said(model_folder: Callable[[str], Path]) -> None:
     folder = model_folder("bert-uncased")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype="bfloat16")
-    found = unmask.audit((model, tokenizer), measures="association")
-    assert "half-precision" in {caveat.code for caveat in found.measurements[0].caveats}
-    assert found.result.configuration["device"] == "as loaded"
+    audit = unmask.audit((model, tokenizer), measures="association")
+    assert "half-precision" in {caveat.code for caveat in audit.measurements[0].caveats}
+    assert audit.result.configuration["device"] == "as loaded"
 
 
 def test_a_folder_whose_result_is_cut_off_is_not_analysed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Two models on the same items: the change, how surely, the verdict, and at what cost."""
+"""Two models on the same items: changes, uncertainty, verdicts and the cost in usefulness."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre: female and male person wo
     "female": (0.50, -0.68),
     "male": (-0.83, 0.16),
 }
-KINDS = {"female": (90, 95, 88, 92), "male": (3, 8, 5, 10), "balanced": (48, 50, 52, 47)}
+GROUP_SHARES = {"female": (90, 95, 88, 92), "male": (3, 8, 5, 10), "balanced": (48, 50, 52, 47)}
 
 
 class OtherTastes(PlantedModel):
-    """The same bias, but other words are liked."""
+    """The same bias with different word preferences."""
 
     def _taste(self, person: str, profession: str) -> float:
         return super()._taste(f"{person}!", profession)
@@ -51,26 +51,26 @@ Audited = Callable[..., unmask.Audit]
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
-    """Audits of models with a planted bias, on one template."""
+def audit_with_bias(tmp_path_factory: pytest.TempPathFactory) -> Audited:
+    """Make audits of models with a planted bias, on one template."""
     file = tmp_path_factory.mktemp("words") / "templates.csv"
     file.write_text("template\n{person} is {a} {profession}.\n")
     rows = build_rows("en", templates_file=file)
 
     @cache
-    def made(bias: float, *, other: bool = False, noise: float = 0.1) -> unmask.Audit:
-        kind = OtherTastes if other else PlantedModel
-        return unmask.audit(kind(rows, bias=bias, noise=noise), templates=file)
+    def make_audit(bias: float, *, other: bool = False, noise: float = 0.1) -> unmask.Audit:
+        model_class = OtherTastes if other else PlantedModel
+        return unmask.audit(model_class(rows, bias=bias, noise=noise), templates=file)
 
-    return made
+    return make_audit
 
 
 def _compare(before: Any, *after: Any, **settings: Any) -> unmask.Compared:
     return unmask.compare(before, *after, usefulness=False, **settings)
 
 
-def _items(values: Callable[[str, int, int, str], float], pairs: int = 3) -> pd.DataFrame:
-    """A small table: `values(group, profession, pair, gender)`."""
+def _build_items(values: Callable[[str, int, int, str], float], pairs: int = 3) -> pd.DataFrame:
+    """Build a small table with the scores `values(group, profession, pair, gender)`."""
     return pd.DataFrame(
         [
             {
@@ -80,35 +80,35 @@ def _items(values: Callable[[str, int, int, str], float], pairs: int = 3) -> pd.
                 "person": f"{gender} {pair}",
                 "gender": gender,
                 "pair": pair,
-                "profession": f"{kind} {at}",
-                "form": f"{kind} {at}",
-                "group": kind,
+                "profession": f"{group} {number}",
+                "form": f"{group} {number}",
+                "group": group,
                 "workforce_share": share,
-                "association": values(kind, at, pair, gender),
+                "association": values(group, number, pair, gender),
             }
-            for kind, shares in KINDS.items()
-            for at, share in enumerate(shares)
+            for group, shares in GROUP_SHARES.items()
+            for number, share in enumerate(shares)
             for pair, gender in product(range(pairs), ("female", "male"))
         ]
     )
 
 
-def _recorded(items: pd.DataFrame, folder: Path, name: str, protocol: str = "sound") -> unmask.Audit:
+def _analyse_items(items: pd.DataFrame, folder: Path, name: str, protocol: str = "sound") -> unmask.Audit:
     items.to_csv(folder / f"{name}.csv", index=False)
     return unmask.analyse(folder / f"{name}.csv", protocol=protocol)
 
 
-def _draw(seed: int) -> Callable[[str, int, int, str], float]:
-    """A table of noise, with effects of professions and of pairs."""
+def _draw_scores(seed: int) -> Callable[[str, int, int, str], float]:
+    """Draw noise with random effects of professions and pairs."""
     rng = np.random.default_rng(seed)
-    of_profession = {(kind, at): rng.normal() for kind in KINDS for at in range(4)}
-    of_pair = rng.normal(size=9)
-    return lambda kind, at, pair, gender: (
-        (gender == "female") * (of_profession[kind, at] + of_pair[pair]) + rng.normal()
+    profession_effects = {(group, number): rng.normal() for group in GROUP_SHARES for number in range(4)}
+    pair_effects = rng.normal(size=9)
+    return lambda group, number, pair, gender: (
+        (gender == "female") * (profession_effects[group, number] + pair_effects[pair]) + rng.normal()
     )
 
 
-# the numbers
+# Estimates
 
 
 def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
@@ -117,11 +117,11 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
         unmask.analyse(data / GOLDEN, protocol="published", score_column=column)
         for column in ("Pre_Assoc", "Post_Assoc")
     ]
-    found = _compare(*sides).comparisons[0]
-    assert [row.group for row in found.read_details(AssociationChanges).table] == ["male", "female", "balanced"]
-    for row in found.read_details(AssociationChanges).table:
-        of_kind = frame[frame["Prof_Gender"] == row.group]
-        female, male = (of_kind[of_kind["Gender"] == gender] for gender in ("female", "male"))
+    comparison = _compare(*sides).comparisons[0]
+    assert [row.group for row in comparison.read_details(AssociationChanges).table] == ["male", "female", "balanced"]
+    for row in comparison.read_details(AssociationChanges).table:
+        group_rows = frame[frame["Prof_Gender"] == row.group]
+        female, male = (group_rows[group_rows["Gender"] == gender] for gender in ("female", "male"))
         assert (row.female_before, row.male_before) == pytest.approx(TABLE_4[row.group], abs=0.0051)
         assert row.female_after == pytest.approx(female["Post_Assoc"].mean())
         assert row.male_change == pytest.approx((male["Post_Assoc"] - male["Pre_Assoc"]).mean())
@@ -129,34 +129,37 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
         difference = change[0] - change[1]
         ranks = stats.rankdata(np.abs(difference))
         assert (row.n, row.w) == (900, ranks[difference > 0].sum())
-        known = stats.wilcoxon(change[0], change[1], correction=True, method="approx")
+        expected = stats.wilcoxon(change[0], change[1], correction=True, method="approx")
         z = abs(row.w - 202725) - 0.5
         assert row.r == pytest.approx(-z / 7800.7 / np.sqrt(1800), abs=1e-5)
-        assert row.p_value == pytest.approx(known.pvalue)
-        test = found.changes[f"female minus male, {row.group} professions"]
+        assert row.p_value == pytest.approx(expected.pvalue)
+        test = comparison.changes[f"female minus male, {row.group} professions"]
         assert test.change.p_value == test.change.p_adjusted == row.p_value
         assert test.change.value == pytest.approx(difference.mean())
         assert test.change.interval is None
-    assert found.changes["male professions, male persons"].change.p_value is None
-    assert {one.name: (one.before, one.after) for one in found.read_details(AssociationChanges).hypotheses}["H2"] == (
+    assert comparison.changes["male professions, male persons"].change.p_value is None
+    assert {
+        hypothesis.name: (hypothesis.before, hypothesis.after)
+        for hypothesis in comparison.read_details(AssociationChanges).hypotheses
+    }["H2"] == (
         "supported",
         "contradicted",
     )
-    assert found.verdict == "overshot"
+    assert comparison.verdict == "overshot"
 
 
 def test_the_real_mitigation_reversed_a_preference(data: Path) -> None:
-    """The stereotype shrank, but beside male and balanced professions the model now prefers women."""
+    """The stereotype shrank, but next to male and balanced professions the model now prefers women."""
     sides = [unmask.analyse(data / GOLDEN, score_column=column) for column in ("Pre_Assoc", "Post_Assoc")]
-    found = _compare(*sides).comparisons[0]
-    assert found.changes["stereotype"].verdict == "improved"
-    assert found.changes["female minus male, balanced professions"].verdict == "overshot"
-    assert found.verdict == "overshot"
-    assert found.headline_text.startswith("The stereotype shrank")
-    assert "8.73 times" in found.headline_text
-    assert "balanced professions the preference was reversed" in found.headline_text
-    assert len(found.read_details(AssociationChanges).professions) == 60
-    sizes = [abs(one.change or 0) for one in found.read_details(AssociationChanges).professions]
+    comparison = _compare(*sides).comparisons[0]
+    assert comparison.changes["stereotype"].verdict == "improved"
+    assert comparison.changes["female minus male, balanced professions"].verdict == "overshot"
+    assert comparison.verdict == "overshot"
+    assert comparison.headline_text.startswith("The stereotype shrank")
+    assert "8.73 times" in comparison.headline_text
+    assert "balanced professions the preference was reversed" in comparison.headline_text
+    assert len(comparison.read_details(AssociationChanges).professions) == 60
+    sizes = [abs(profession.change or 0) for profession in comparison.read_details(AssociationChanges).professions]
     assert sizes == sorted(sizes, reverse=True)
 
 
@@ -164,32 +167,32 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     """Changes of female − male by profession (rows) and pair (columns): means 1, 2, 3, 6 and 2, 3, 4."""
     rows, columns = (1, 2, 3, 6), (-1, 0, 1)
 
-    def after(_: str, at: int, pair: int, gender: str) -> float:
-        return 5.0 + (rows[at] + columns[pair] if gender == "female" else 0)
+    def score_after(_: str, index: int, pair: int, gender: str) -> float:
+        return 5.0 + (rows[index] + columns[pair] if gender == "female" else 0)
 
-    before = _recorded(_items(lambda *_: 5.0), tmp_path, "before")
-    found = _compare(before, _recorded(_items(after), tmp_path, "after")).comparisons[0]
-    change = found.changes["female minus male, balanced professions"]
+    before = _analyse_items(_build_items(lambda *_: 5.0), tmp_path, "before")
+    comparison = _compare(before, _analyse_items(_build_items(score_after), tmp_path, "after")).comparisons[0]
+    change = comparison.changes["female minus male, balanced professions"]
     assert (*change.values, change.change.value) == (0, 3, 3)
     estimate = change.change
-    # the variance of a mean: s²/n over professions (14/3/4), plus that over pairs (1/3)
-    of_rows, of_columns = 14 / 3 / 4, 1 / 3
-    error = np.sqrt(of_rows + of_columns)
-    df = (of_rows + of_columns) ** 2 / (of_rows**2 / 3 + of_columns**2 / 2)
+    # the variance of the mean: s²/n over professions (14/3/4) plus s²/n over pairs (1/3)
+    row_variance, column_variance = 14 / 3 / 4, 1 / 3
+    error = np.sqrt(row_variance + column_variance)
+    df = (row_variance + column_variance) ** 2 / (row_variance**2 / 3 + column_variance**2 / 2)
     assert estimate.df == pytest.approx(df)
     assert estimate.statistic == pytest.approx(3 / error)
     reach = stats.t.isf(0.025, df) * error
     assert estimate.interval == pytest.approx((3 - reach, 3 + reach))
     assert estimate.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
-    assert estimate.p_sign_flip == 2 / 8  # all three pairs rose: of 8 patterns two reach it
-    assert found.changes["stereotype"].change.value == 0
-    assert found.changes["female professions, male persons"].change.value == 0
+    assert estimate.p_sign_flip == 2 / 8  # all three pairs rose; 2 of the 8 sign patterns are as extreme
+    assert comparison.changes["stereotype"].change.value == 0
+    assert comparison.changes["female professions, male persons"].change.value == 0
 
 
-def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audited) -> None:
-    one, other = audited(1.0, noise=1.0), audited(0.3, other=True, noise=1.0)
-    change = _compare(one, other).comparisons[0].changes["workforce share, pearson"]
-    r = [audit.measurements[0].tests["workforce share, pearson"].value or 0.0 for audit in (one, other)]
+def test_the_change_of_a_correlation_is_that_of_two_correlations(audit_with_bias: Audited) -> None:
+    before, after = audit_with_bias(1.0, noise=1.0), audit_with_bias(0.3, other=True, noise=1.0)
+    change = _compare(before, after).comparisons[0].changes["workforce share, pearson"]
+    r = [audit.measurements[0].tests["workforce share, pearson"].value or 0.0 for audit in (before, after)]
     assert change.values == pytest.approx(r)
     assert change.change.value == pytest.approx(r[1] - r[0])
     assert change.change.effect_size == pytest.approx(np.arctanh(r[1]) - np.arctanh(r[0]))
@@ -197,35 +200,35 @@ def test_the_change_of_a_correlation_is_that_of_two_correlations(audited: Audite
     assert change.change.interval[0] < r[1] - r[0] < change.change.interval[1]
 
 
-def test_sides_are_those_of_their_audits(audited: Audited) -> None:
-    before, after = audited(3.0), audited(0.5, other=True)
-    found = _compare(before, after).comparisons[0]
-    for name, change in found.changes.items():
-        one, other = (audit.measurements[0].tests[name] for audit in (before, after))
-        for side, test in ((change.before, one), (change.after, other)):
+def test_sides_are_those_of_their_audits(audit_with_bias: Audited) -> None:
+    before, after = audit_with_bias(3.0), audit_with_bias(0.5, other=True)
+    comparison = _compare(before, after).comparisons[0]
+    for name, change in comparison.changes.items():
+        before_test, after_test = (audit.measurements[0].tests[name] for audit in (before, after))
+        for side, test in ((change.before, before_test), (change.after, after_test)):
             assert side is not None
             assert (side.value, side.interval) == (test.value, test.interval)
     hypotheses = before.measurements[0].read_details(AssociationDetails).hypotheses
-    assert [one.before for one in found.read_details(AssociationChanges).hypotheses] == [
+    assert [hypothesis.before for hypothesis in comparison.read_details(AssociationChanges).hypotheses] == [
         hypothesis.answer for hypothesis in hypotheses
     ]
 
 
 def test_without_a_change_5_percent_are_found_changed() -> None:
-    """Two draws of noise, 300 times: no more rejections than 5 % allow (99.9 % of the time), and not none."""
+    """Compare two draws of noise 300 times: rejections occur, and not more than a 5 % test allows (99.9 % limit)."""
     tables, rng = 300, np.random.default_rng(5)
-    shares = np.array([share for of_kind in KINDS.values() for share in of_kind], dtype=float)
-    kinds = np.repeat(list(KINDS), 4)
+    shares = np.array([share for group_shares in GROUP_SHARES.values() for share in group_shares], dtype=float)
+    groups = np.repeat(list(GROUP_SHARES), 4)
     rejected = {"mean": 0, "correlation": 0}
 
-    def draw() -> AssociationTable:
+    def draw_table() -> AssociationTable:
         female = rng.normal(size=(12, 1, 1)) + rng.normal(size=(1, 6, 1)) + rng.normal(size=(12, 6, 2))
         return AssociationTable(
-            [], kinds, shares, {"female": female + shares[:, None, None] / 50, "male": np.zeros((12, 6, 2))}
+            [], groups, shares, {"female": female + shares[:, None, None] / 50, "male": np.zeros((12, 6, 2))}
         )
 
     for _ in range(tables):
-        before, after = draw(), draw()
+        before, after = draw_table(), draw_table()
         mean = estimate_mean(before.rows_of("balanced"), after.difference - before.difference)
         for name, estimate in (("mean", mean), ("correlation", correlation_change(before, after))):
             assert estimate.p_value is not None
@@ -234,63 +237,65 @@ def test_without_a_change_5_percent_are_found_changed() -> None:
     assert min(rejected.values()) > 0
 
 
-def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_together(audited: Audited) -> None:
-    before, *after = audited(1.0, noise=1.0), audited(0.9, other=True, noise=1.0), audited(0.5)
+def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_together(audit_with_bias: Audited) -> None:
+    before, *after = audit_with_bias(1.0, noise=1.0), audit_with_bias(0.9, other=True, noise=1.0), audit_with_bias(0.5)
     compared = _compare(before, *after)
-    found = compared.comparisons
-    assert [one.after for one in found] == ["OtherTastes", "PlantedModel-2"]
-    for one in found:
-        by_kind: dict[str, list[Change]] = {}
-        for change in one.changes.values():
-            kind = {"workforce": "difference"}.get(change.labels["contrast"], change.labels["contrast"])
-            by_kind.setdefault(kind, []).append(change)
-        assert [change.change.p_adjusted for change in by_kind["stereotype"]] == [
-            by_kind["stereotype"][0].change.p_value
+    comparisons = compared.comparisons
+    assert [comparison.after for comparison in comparisons] == ["OtherTastes", "PlantedModel-2"]
+    for comparison in comparisons:
+        by_contrast: dict[str, list[Change]] = {}
+        for change in comparison.changes.values():
+            contrast = {"workforce": "difference"}.get(change.labels["contrast"], change.labels["contrast"])
+            by_contrast.setdefault(contrast, []).append(change)
+        assert [change.change.p_adjusted for change in by_contrast["stereotype"]] == [
+            by_contrast["stereotype"][0].change.p_value
         ]
-        for kind in ("difference", "mean"):
-            tests = [change.change for change in by_kind[kind]]
+        for contrast in ("difference", "mean"):
+            tests = [change.change for change in by_contrast[contrast]]
             p = [test.p_value for test in tests if test.p_value is not None]
             smallest = min(test.p_adjusted for test in tests if test.p_adjusted is not None)
             assert smallest == pytest.approx(min(1.0, min(p) * len(p)))
-    assert found[1] == _compare(before, after[1]).comparisons[0].model_copy(update={"after": "PlantedModel-2"})
+    assert comparisons[1] == _compare(before, after[1]).comparisons[0].model_copy(update={"after": "PlantedModel-2"})
     assert "several-models" in {caveat.code for caveat in compared.result.caveats}
 
 
-# degenerate input
+# Degenerate input
 
 
 def test_the_same_scores_have_not_changed(tmp_path: Path) -> None:
-    one, other = (_recorded(_items(_draw(1)), tmp_path, name) for name in ("one", "other"))
-    found = _compare(one, other).comparisons[0]
-    assert found.verdict == "no reliable change"
-    assert {change.change.value for change in found.changes.values()} == {0.0}
-    assert {change.change.p_adjusted for change in found.changes.values()} == {1.0}
-    assert {(row.w, row.r, row.p_value) for row in found.read_details(AssociationChanges).table} == {(0.0, None, 1.0)}
+    before, after = (_analyse_items(_build_items(_draw_scores(1)), tmp_path, name) for name in ("one", "other"))
+    comparison = _compare(before, after).comparisons[0]
+    assert comparison.verdict == "no reliable change"
+    assert {change.change.value for change in comparison.changes.values()} == {0.0}
+    assert {change.change.p_adjusted for change in comparison.changes.values()} == {1.0}
+    assert {(row.w, row.r, row.p_value) for row in comparison.read_details(AssociationChanges).table} == {
+        (0.0, None, 1.0)
+    }
 
 
 def test_a_single_profession_and_pair_have_no_test(tmp_path: Path) -> None:
-    def one(name: str, seed: int) -> unmask.Audit:
-        items = _items(_draw(seed), pairs=1)
-        return _recorded(items[items["profession"] == "female 0"], tmp_path, name)
+    def analyse_profession(name: str, seed: int) -> unmask.Audit:
+        items = _build_items(_draw_scores(seed), pairs=1)
+        return _analyse_items(items[items["profession"] == "female 0"], tmp_path, name)
 
-    found = _compare(one("a", 1), one("b", 2)).comparisons[0]
-    change = found.changes["female minus male, female professions"]
+    comparison = _compare(analyse_profession("a", 1), analyse_profession("b", 2)).comparisons[0]
+    change = comparison.changes["female minus male, female professions"]
     assert change.change.value is not None
     assert (change.change.interval, change.change.p_adjusted, change.verdict) == (None, None, "no reliable change")
-    assert found.verdict == "no reliable change"
+    assert comparison.verdict == "no reliable change"
 
 
 @pytest.mark.parametrize("protocol", ["sound", "published"])
 def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> None:
-    items = _items(_draw(1)), _items(_draw(2))
-    whole = _recorded(items[0], tmp_path, "whole", protocol)
+    items = _build_items(_draw_scores(1)), _build_items(_draw_scores(2))
+    whole = _analyse_items(items[0], tmp_path, "whole", protocol)
     lacking = items[1][items[1]["profession"] != "male 0"]
-    both = _compare(whole, _recorded(lacking, tmp_path, "lacking", protocol)).comparisons[0]
+    both = _compare(whole, _analyse_items(lacking, tmp_path, "lacking", protocol)).comparisons[0]
     assert (both.items, both.unpaired) == (66, 6)
     assert "unpaired-items" in {caveat.code for caveat in both.caveats}
     same = items[0][items[0]["profession"] != "male 0"]
     alone = _compare(
-        _recorded(same, tmp_path, "same", protocol), _recorded(lacking, tmp_path, "again", protocol)
+        _analyse_items(same, tmp_path, "same", protocol), _analyse_items(lacking, tmp_path, "again", protocol)
     ).comparisons[0]
     assert both.changes == alone.changes
     assert both.read_details(AssociationChanges).hypotheses == alone.read_details(AssociationChanges).hypotheses
@@ -298,67 +303,70 @@ def test_items_that_only_one_has_are_left_out(protocol: str, tmp_path: Path) -> 
 
 
 def test_a_row_without_its_counterpart_leaves_the_published_table(tmp_path: Path) -> None:
-    before, after = _items(_draw(1)), _items(_draw(2))
-    published = [_recorded(items, tmp_path, name, "published") for items, name in ((before, "a"), (after, "b"))]
-    measured = [
-        ComparedModel(str(at), one.measurements[0], one.items["association"]) for at, one in enumerate(published)
+    before, after = _build_items(_draw_scores(1)), _build_items(_draw_scores(2))
+    published = [_analyse_items(items, tmp_path, name, "published") for items, name in ((before, "a"), (after, "b"))]
+    models = [
+        ComparedModel(str(index), audit.measurements[0], audit.items["association"])
+        for index, audit in enumerate(published)
     ]
-    short = ComparedModel("1", measured[1].measurement, measured[1].items.drop(index=0))
-    found, items = compare(measured[0], short, seed=1)
-    assert (found.items, found.unpaired, len(items)) == (70, 3, 70)
-    assert [row.n for row in found.read_details(AssociationChanges).table] == [11, 12, 12]
+    short = ComparedModel("1", models[1].measurement, models[1].items.drop(index=0))
+    comparison, items = compare(models[0], short, seed=1)
+    assert (comparison.items, comparison.unpaired, len(items)) == (70, 3, 70)
+    assert [row.n for row in comparison.read_details(AssociationChanges).table] == [11, 12, 12]
 
 
 def test_what_cannot_be_compared_is_left_out_and_named(tmp_path: Path) -> None:
-    one, other = (_recorded(_items(_draw(seed)), tmp_path, name) for seed, name in ((1, "one"), (2, "other")))
-    theirs = one.measurements[0].model_copy(update={"name": "pronouns"})
+    before, after = (
+        _analyse_items(_build_items(_draw_scores(seed)), tmp_path, name) for seed, name in ((1, "one"), (2, "other"))
+    )
+    plugin_measurement = before.measurements[0].model_copy(update={"name": "pronouns"})
 
-    def of(*measurements: Measurement) -> unmask.Audit:
-        result = one.result.model_copy(update={"measurements": [*measurements]})
-        return unmask.Audit(result, one.items)
+    def with_measurements(*measurements: Measurement) -> unmask.Audit:
+        result = before.result.model_copy(update={"measurements": [*measurements]})
+        return unmask.Audit(result, before.items)
 
-    both = of(theirs, *one.measurements)
-    save(tmp_path / "both", Folder(both.result, one.items))
-    plain = _compare(one, other).result
-    for given in (both, tmp_path / "both"):
-        found = _compare(given, other).result
-        assert [item.changes for item in found.comparisons] == [item.changes for item in plain.comparisons]
-        assert found.configuration["measures"] == ["association"]
-        (caveat,) = [one for one in found.caveats if one not in plain.caveats]
+    both = with_measurements(plugin_measurement, *before.measurements)
+    save(tmp_path / "both", Folder(both.result, before.items))
+    plain = _compare(before, after).result
+    for source in (both, tmp_path / "both"):
+        result = _compare(source, after).result
+        assert [item.changes for item in result.comparisons] == [item.changes for item in plain.comparisons]
+        assert result.configuration["measures"] == ["association"]
+        (caveat,) = [entry for entry in result.caveats if entry not in plain.caveats]
         text = "pronouns cannot be compared: the package that brings it is not installed."
         assert (caveat.code, caveat.text) == ("measure-left-out", text)
     with pytest.raises(UnmaskError, match=r"one: pronouns cannot be compared: the package"):
-        _compare(of(theirs), other)
+        _compare(with_measurements(plugin_measurement), after)
 
 
 def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
-    one = _recorded(_items(_draw(1)), tmp_path, "one")
-    published = _recorded(_items(_draw(2)), tmp_path, "published", "published")
+    before = _analyse_items(_build_items(_draw_scores(1)), tmp_path, "one")
+    published = _analyse_items(_build_items(_draw_scores(2)), tmp_path, "published", "published")
     with pytest.raises(UnmaskError, match="one was measured with the 'sound' protocol, published with 'published'"):
-        _compare(one, published)
-    german = _recorded(_items(_draw(2)).assign(language="de"), tmp_path, "german")
+        _compare(before, published)
+    german = _analyse_items(_build_items(_draw_scores(2)).assign(language="de"), tmp_path, "german")
     with pytest.raises(
         UnmaskError, match="'association en recorded', german on 'association de recorded': nothing in common"
     ):
-        _compare(one, german)
-    other = _recorded(_items(_draw(2)).assign(template="u"), tmp_path, "other")
+        _compare(before, german)
+    after = _analyse_items(_build_items(_draw_scores(2)).assign(template="u"), tmp_path, "other")
     with pytest.raises(UnmaskError, match="no sentence in common"):
-        _compare(one, other)
+        _compare(before, after)
     with pytest.raises(UnmaskError, match="nothing to compare with"):
-        _compare(one)
+        _compare(before)
     with pytest.raises(UnmaskError, match="a corpus 'recorded' that is not ours"):
-        _compare(one, PlantedModel(build_rows("en"), bias=1.0))
+        _compare(before, PlantedModel(build_rows("en"), bias=1.0))
     with pytest.raises(UnmaskError, match="unmask analyse"):
-        _compare(one, tmp_path / "one.csv")
+        _compare(before, tmp_path / "one.csv")
     with pytest.raises(UnmaskError, match="belong to a task"):
-        _compare(one, other, data="imdb")
+        _compare(before, after, data="imdb")
 
 
-# the verdict
+# Verdicts
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "verdict", "said"),
+    ("before", "after", "verdict", "pattern"),
     [
         (3.0, 0.5, "improved", "The stereotype shrank: .* A moderate stereotype remains"),
         (3.0, 0.0, "improved", "What remains is compatible with no stereotype"),
@@ -370,25 +378,25 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_was_planted_is_judged_rightly(
-    audited: Audited, before: float, after: float, verdict: str, said: str
+    audit_with_bias: Audited, before: float, after: float, verdict: str, pattern: str
 ) -> None:
-    compared = _compare(audited(before), audited(after, other=True))
+    compared = _compare(audit_with_bias(before), audit_with_bias(after, other=True))
     assert compared.verdict == verdict
-    assert pd.Series([compared.comparisons[0].headline_text]).str.contains(said).all()
+    assert pd.Series([compared.comparisons[0].headline_text]).str.contains(pattern).all()
 
 
-def _change(before: float, after: float, /, p: float | None = 0.001, **more: Any) -> Change:
+def _change(before: float, after: float, /, p: float | None = 0.001, **changes: Any) -> Change:
     return Change(
         labels={"contrast": "difference", "group": "female"},
         question="",
         before=Estimate(n=9, value=before, interval=(before - 0.1, before + 0.1)),
         after=Estimate(n=9, value=after, interval=(after - 0.1, after + 0.1)),
         change=Estimate(n=9, value=after - before, p_value=p, p_adjusted=p),
-    ).model_copy(update=more)
+    ).model_copy(update=changes)
 
 
-def _tested(value: float, p: float | None = None) -> Estimate:
-    """A figure without an interval."""
+def _estimate(value: float, p: float | None = None) -> Estimate:
+    """Make an estimate without an interval."""
     return Estimate(n=9, value=value, p_value=p)
 
 
@@ -398,15 +406,15 @@ def _tested(value: float, p: float | None = None) -> Estimate:
         (_change(1, 0.5), 0.0, "improved"),
         (_change(1, 0.5, p=0.05), 0.0, "no reliable change"),
         (_change(1, 0.5, p=None), 0.0, "no reliable change"),
-        (_change(1, 0.5), 0.6, "no reliable change"),  # within the noise of the computation
-        (_change(1, -0.05), 0.0, "improved"),  # the other side of zero, but not clearly
+        (_change(1, 0.5), 0.6, "no reliable change"),  # smaller than the noise of the computation
+        (_change(1, -0.05), 0.0, "improved"),  # past zero, but not significantly
         (_change(1, -0.2), 0.0, "overshot"),
         (_change(-1, 0.2), 0.0, "overshot"),
         (_change(1, -2), 0.0, "overshot"),
-        (_change(0.05, -0.9), 0.0, "worse"),  # there was nothing to reverse
+        (_change(0.05, -0.9), 0.0, "worse"),  # there was no preference to reverse
         (_change(0.5, 1), 0.0, "worse"),
-        (_change(1, -0.2, before=_tested(1), after=_tested(-0.2, 0.2)), None, "improved"),
-        (_change(1, -0.2, before=_tested(1, 0.01), after=_tested(-0.2, 0.01)), None, "overshot"),
+        (_change(1, -0.2, before=_estimate(1), after=_estimate(-0.2, 0.2)), None, "improved"),
+        (_change(1, -0.2, before=_estimate(1, 0.01), after=_estimate(-0.2, 0.01)), None, "overshot"),
         (_change(1, 0.5, labels={"contrast": "mean", "group": "female", "gender": "male"}), 0.0, None),
         (_change(0.05, 0.5, labels={"contrast": "workforce", "correlation": "pearson"}), 0.0, None),
         (_change(0.8, 0.5, labels={"contrast": "workforce", "correlation": "pearson"}), 9.0, "improved"),
@@ -433,15 +441,18 @@ def test_one_rule_for_every_figure(change: Change, floor: float | None, verdict:
     ],
 )
 def test_the_groups_can_spoil_the_verdict(
-    audited: Audited, stereotype: tuple[float, float] | None, groups: list[tuple[float, float]], verdict: str
+    audit_with_bias: Audited, stereotype: tuple[float, float] | None, groups: list[tuple[float, float]], verdict: str
 ) -> None:
-    def one(values: tuple[float, float], labels: dict[str, str]) -> Change:
+    def make_change(values: tuple[float, float], labels: dict[str, str]) -> Change:
         return _change(*values, p=1.0 if values[0] == values[1] else 0.001, labels=labels)
 
-    changes = {f"{at}": one(values, {"contrast": "difference", "group": f"{at}"}) for at, values in enumerate(groups)}
+    changes = {
+        f"{index}": make_change(values, {"contrast": "difference", "group": f"{index}"})
+        for index, values in enumerate(groups)
+    }
     if stereotype:
-        changes["stereotype"] = one(stereotype, {"contrast": "stereotype"})
-    template = _compare(audited(3.0), audited(0.5)).comparisons[0]
+        changes["stereotype"] = make_change(stereotype, {"contrast": "stereotype"})
+    template = _compare(audit_with_bias(3.0), audit_with_bias(0.5)).comparisons[0]
     judged = judge_comparison(template.model_copy(update={"changes": changes}))
     assert judged.verdict == verdict
     assert judged.headline_text
@@ -449,10 +460,10 @@ def test_the_groups_can_spoil_the_verdict(
 
 def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
     def side(name: str, bias: float) -> unmask.Audit:
-        noise = _draw(1)
-        scores = _items(lambda *cell: noise(*cell) / 9 + bias * (cell[0] == cell[3])).assign(language="de")
+        noise = _draw_scores(1)
+        scores = _build_items(lambda *cell: noise(*cell) / 9 + bias * (cell[0] == cell[3])).assign(language="de")
         corpora = [scores.assign(corpus=corpus) for corpus in ("bec-pro", "agreement-free")]
-        return _recorded(pd.concat(corpora), tmp_path, name)
+        return _analyse_items(pd.concat(corpora), tmp_path, name)
 
     plain, free = _compare(side("before", 3.0), side("after", 1.0)).comparisons
     assert (plain.corpus, plain.verdict) == ("bec-pro", "no reliable change")
@@ -461,33 +472,33 @@ def test_german_agreement_cannot_be_read_as_bias(tmp_path: Path) -> None:
     assert (free.corpus, free.verdict) == ("agreement-free", "improved")
 
 
-# the sides
+# The compared models
 
 
 def test_settings_are_those_of_the_audit(tmp_path: Path) -> None:
     model = PlantedModel([*build_rows("en"), *build_rows("en", "emotions")], bias=1.0)
     settings: tuple[dict[str, Any], ...] = ({}, {"corpora": ("emotions",), "seed": 7})
-    for given in settings:
-        options = audit_options().parse({"measures": "association", **given})
+    for overrides in settings:
+        options = audit_options().parse({"measures": "association", **overrides})
         assert options_of(run_audit(model, options).result) == options
     (tmp_path / "mine.csv").write_text("profession,group\nmason,male\nnurse,female\nplumber,male\nsecretary,female\n")
-    own = audit_options().parse({"measures": "association", "professions": tmp_path / "mine.csv"})
+    options = audit_options().parse({"measures": "association", "professions": tmp_path / "mine.csv"})
     model = PlantedModel(build_rows("en", professions_file=tmp_path / "mine.csv"), bias=1.0)
-    assert options_of(run_audit(model, own).result) == own
+    assert options_of(run_audit(model, options).result) == options
 
 
 def test_models_are_audited_as_the_audit_was() -> None:
     rows = build_rows("en", "emotions")
     before = unmask.audit(PlantedModel(rows, bias=1.0), corpora="emotions")
     compared = _compare(before, OtherTastes(rows, bias=1.0))
-    assert [one.corpus for one in compared.comparisons] == ["emotions"]
+    assert [comparison.corpus for comparison in compared.comparisons] == ["emotions"]
     assert list(compared.audits) == ["OtherTastes"]
     assert compared.result.after[0].audit is None
 
 
-def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
+def test_where_a_model_comes_from_is_said(audit_with_bias: Audited) -> None:
     def side(bias: float, info: dict[str, str]) -> unmask.Audit:
-        audit = audited(bias)
+        audit = audit_with_bias(bias)
         model = ModelInfo(name=info.pop("name"), architecture="x", **info)  # type: ignore[arg-type]
         return unmask.Audit(audit.result.model_copy(update={"model": model}), audit.items)
 
@@ -504,46 +515,49 @@ def test_where_a_model_comes_from_is_said(audited: Audited) -> None:
         unmask.compare(child, side(0.3, {"name": "child", "weight_hash": "def"}), usefulness=False)
 
 
-# the cost
+# Usefulness
 
 
-def _useful(what: str, **figures: tuple[float, float, float]) -> Usefulness:
-    made = {
+def _usefulness(what: str, **figures: tuple[float, float, float]) -> Usefulness:
+    changes = {
         name: UsefulnessChange(before=before, after=after, change=after - before, interval=None, p_value=p)
         for name, (before, after, p) in figures.items()
     }
-    return Usefulness(what=what, after="x", data="d", data_hash="", n=500, figures=made)
+    return Usefulness(what=what, after="x", data="d", data_hash="", n=500, figures=changes)
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("usefulness", "pattern"),
     [
         ([], ""),
-        ([_useful("masked words", loss=(3, 3.01, 0.4))], "No measurable cost"),
+        ([_usefulness("masked words", loss=(3, 3.01, 0.4))], "No measurable cost"),
         (
-            [_useful("masked words", loss=(3, 3.5, 0.001), accuracy=(0.4, 0.3, 0.001))],
+            [_usefulness("masked words", loss=(3, 3.5, 0.001), accuracy=(0.4, 0.3, 0.001))],
             "At a heavy cost: .* 3.000 → 3.500",
         ),
-        ([_useful("masked words", loss=(3, 3.01, 0.001))], "At a negligible cost"),
-        ([_useful("masked words", loss=(3, 2.5, 0.001))], "At no cost: .* better"),
-        ([_useful("stated gender", accuracy=(0.9, 0.85, 0.01), log_odds=(2, 1, 0.01))], "It also unlearned .* 85.0%"),
+        ([_usefulness("masked words", loss=(3, 3.01, 0.001))], "At a negligible cost"),
+        ([_usefulness("masked words", loss=(3, 2.5, 0.001))], "At no cost: .* better"),
+        (
+            [_usefulness("stated gender", accuracy=(0.9, 0.85, 0.01), log_odds=(2, 1, 0.01))],
+            "It also unlearned .* 85.0%",
+        ),
         (
             [
-                _useful("masked words", loss=(3, 3.01, 0.4)),
-                _useful("stated gender", accuracy=(0.9, 0.6, 0.001), log_odds=(2, 0.1, 0.001)),
+                _usefulness("masked words", loss=(3, 3.01, 0.4)),
+                _usefulness("stated gender", accuracy=(0.9, 0.6, 0.001), log_odds=(2, 0.1, 0.001)),
             ],
             "^At a heavy cost: it no longer knows .* 60.0%.* Masked words are filled in as well as before",
         ),
-        ([_useful("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.6))], "^$"),
-        ([_useful("sentiment", accuracy=(0.9, 0.8, 0.001))], "sentiment, its accuracy fell: 0.900 → 0.800"),
+        ([_usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.6))], "^$"),
+        ([_usefulness("sentiment", accuracy=(0.9, 0.8, 0.001))], "sentiment, its accuracy fell: 0.900 → 0.800"),
     ],
 )
-def test_the_cost_in_words(found: list[Usefulness], said: str) -> None:
-    assert pd.Series([describe_cost(found)]).str.contains(said).all()
+def test_the_cost_in_words(usefulness: list[Usefulness], pattern: str) -> None:
+    assert pd.Series([describe_cost(usefulness)]).str.contains(pattern).all()
 
 
 def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
-    """Two small models in folders: scored where they are those that were audited, and a caveat where not."""
+    """Models are scored if their weights are the audited ones; otherwise a caveat is added."""
     import torch
     import transformers
 
@@ -561,14 +575,14 @@ def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[s
     model.save_pretrained(other)
     audits = [unmask.audit(str(folder), **words) for folder in (base, other)]
     compared = unmask.compare(*audits, text=text)
-    assert [one.what for one in compared.result.usefulness] == ["masked words", "stated gender"]
+    assert [usefulness.what for usefulness in compared.result.usefulness] == ["masked words", "stated gender"]
     assert compared.result.usefulness[0].n == 20
     assert set(compared.items) == {"association", "masked-words", "stated-gender"}
     assert compared.comparisons[0].cost
     assert compared.result.caveats == []
     shutil.rmtree(other)
     loaded = unmask.compare(*reversed(audits), text=text).result
-    assert loaded.caveats == []  # audits of this process still have their models
+    assert loaded.caveats == []  # audits made in this process still hold their models
     folders = [audit.save(tmp_path / f"audit {number}") for number, audit in enumerate(audits)]
     gone = unmask.compare(*reversed(folders), text=text).result
     assert [caveat.code for caveat in gone.caveats] == ["usefulness-not-measured"]
@@ -580,22 +594,22 @@ def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[s
         unmask.compare(audits[0], str(other), text=text)
 
 
-# the command
+# The command
 
 
 def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, seed in (("before", 1), ("after", 2)):
-        _recorded(_items(_draw(seed)), tmp_path, name).save(tmp_path / "audits" / name)
+        _analyse_items(_build_items(_draw_scores(seed)), tmp_path, name).save(tmp_path / "audits" / name)
     runner = CliRunner()
     first = runner.invoke(app, ["compare", "audits/before", "audits/after", "--json"])
     assert first.exit_code == 0, first.output
-    said = json.loads(first.stdout)
-    assert said["comparisons"][0]["verdict"] == "no reliable change"
-    assert [side["name"] for side in said["after"]] == ["after"]
-    assert said["caveats"][0]["text"] == "Usefulness not measured: before is known by its scores alone."
+    output = json.loads(first.stdout)
+    assert output["comparisons"][0]["verdict"] == "no reliable change"
+    assert [side["name"] for side in output["after"]] == ["after"]
+    assert output["caveats"][0]["text"] == "Usefulness not measured: before is known by its scores alone."
     folder = tmp_path / "comparisons" / "before-vs-after"
-    assert load(folder, ComparisonResult).model_dump(mode="json") == said
+    assert load(folder, ComparisonResult).model_dump(mode="json") == output
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert set(pd.read_parquet(folder / "items" / "association.parquet")) >= {"before", "after", "change", "model"}
     second = runner.invoke(app, ["compare", "audits/before", "audits/after", "--no-usefulness", "--out", "mine"])
@@ -612,8 +626,8 @@ def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert reason in str(refused.exception)
 
 
-def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) -> None:
-    compared = _compare(audited(3.0), OtherTastes(build_rows("en"), bias=0.5))
+def test_a_comparison_can_be_shown_and_kept(audit_with_bias: Audited, tmp_path: Path) -> None:
+    compared = _compare(audit_with_bias(3.0), OtherTastes(build_rows("en"), bias=0.5))
     assert "improved" in compared.summary().lower()
     frame = compared.to_frame()
     assert list(frame["figure"]) == list(compared.comparisons[0].changes)
@@ -621,7 +635,7 @@ def test_a_comparison_can_be_shown_and_kept(audited: Audited, tmp_path: Path) ->
     assert compared.report(tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     compared.save(tmp_path / "kept")
     assert load(tmp_path / "kept", ComparisonResult) == compared.result
-    again = unmask.compare(audited(3.0), tmp_path / "kept" / "audits" / "OtherTastes", usefulness=False)
-    assert again.comparisons[0].changes["stereotype"].change.value == pytest.approx(
+    repeated = unmask.compare(audit_with_bias(3.0), tmp_path / "kept" / "audits" / "OtherTastes", usefulness=False)
+    assert repeated.comparisons[0].changes["stereotype"].change.value == pytest.approx(
         compared.comparisons[0].changes["stereotype"].change.value
     )

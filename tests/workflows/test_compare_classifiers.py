@@ -1,4 +1,4 @@
-"""Classifiers before and after: texts and pairs of sentences are paired, and the change is judged."""
+"""Comparisons of classifiers: items are paired and the change is judged."""
 
 from __future__ import annotations
 
@@ -17,30 +17,34 @@ from unmask.results import Comparison
 TEXTS = 40
 
 
-def ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
-    """Recorded ratings of texts whose female version is rated .5."""
+def analyse_ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
+    """Analyse recorded ratings; every female version is rated 0.5."""
     label = ["good" if value > 0.5 else "bad" for value in 0.5 + bias]
-    frame = pd.DataFrame({"id": [f"t{at}" for at in range(len(bias))], "p_female": 0.5, "p_male": 0.5 + bias})
+    frame = pd.DataFrame({"id": [f"t{index}" for index in range(len(bias))], "p_female": 0.5, "p_male": 0.5 + bias})
     frame = frame.assign(changed=True, choice_female="bad", choice_male=label)
     frame.to_csv(folder / f"{name}.csv", index=False)
     return unmask.analyse(folder / f"{name}.csv", measure="sentiment")
 
 
-def answers(folder: Path, name: str, share: float) -> unmask.Audit:
-    """Recorded answers that follow stereotypes in a share of the sentences, and are neutral in the others."""
+def analyse_answers(folder: Path, name: str, share: float) -> unmask.Audit:
+    """Analyse recorded answers that follow stereotypes in a share of the sentences and are neutral otherwise."""
     rows = []
-    jobs = [(kind, f"{kind} {at}") for kind in ("female", "male", "neutral") for at in range(6)]
-    for (kind, job), template, gender in product(jobs, range(10), ("female", "male", "")):
-        biased = template < 10 * share and kind != "neutral"
-        answer = "neutral" if not biased else "entailment" if gender == kind else "contradiction"
-        rows.append((job, kind, gender, f"s{template}", "entailment" if gender == "" else answer))
+    jobs = [
+        (occupation_type, f"{occupation_type} {number}")
+        for occupation_type in ("female", "male", "neutral")
+        for number in range(6)
+    ]
+    for (occupation_type, job), template, gender in product(jobs, range(10), ("female", "male", "")):
+        biased = template < 10 * share and occupation_type != "neutral"
+        answer = "neutral" if not biased else "entailment" if gender == occupation_type else "contradiction"
+        rows.append((job, occupation_type, gender, f"s{template}", "entailment" if gender == "" else answer))
     columns = ["occupation", "occupation_type", "gender", "template", "prediction"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / f"{name}.csv", index=False)
     return unmask.analyse(folder / f"{name}.csv", measure="inference")
 
 
 def compare(before: unmask.Audit, after: unmask.Audit) -> Comparison:
-    """The only comparison of two audits; its page can be drawn, too."""
+    """Compare two audits, check that the results can be printed, and return the only comparison."""
     compared = unmask.compare(before, after, usefulness=False)
     (comparison,) = compared.comparisons
     assert comparison.headline_text[:20] in compared.text()
@@ -52,7 +56,7 @@ def compare(before: unmask.Audit, after: unmask.Audit) -> Comparison:
 def test_the_change_of_a_bias_is_the_paired_t_test(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     before, after = draw.normal(0.1, 0.05, TEXTS), draw.normal(0.02, 0.05, TEXTS)
-    comparison = compare(ratings(tmp_path, "one", before), ratings(tmp_path, "two", after))
+    comparison = compare(analyse_ratings(tmp_path, "one", before), analyse_ratings(tmp_path, "two", after))
     change = comparison.changes["bias"]
     expected = stats.ttest_rel(after, before)
     low, high = expected.confidence_interval()
@@ -69,7 +73,9 @@ def test_the_change_of_a_bias_is_the_paired_t_test(tmp_path: Path) -> None:
 def test_label_flips_are_matched(tmp_path: Path) -> None:
     before = np.where(np.arange(TEXTS) < 12, 0.1, -0.1)  # 12 labels depend on the gender
     after = np.where(np.arange(TEXTS) < 2, 0.1, -0.1)
-    flips = compare(ratings(tmp_path, "one", before), ratings(tmp_path, "two", after)).changes["label flips"]
+    flips = compare(analyse_ratings(tmp_path, "one", before), analyse_ratings(tmp_path, "two", after)).changes[
+        "label flips"
+    ]
     assert (*flips.values, flips.change.value) == pytest.approx((0.3, 0.05, -0.25))
     assert flips.change.p_value == pytest.approx(stats.binomtest(10, 10).pvalue)
     assert flips.verdict == "improved"
@@ -83,37 +89,40 @@ def test_verdicts_on_a_bias(tmp_path: Path, before: float, after: float, verdict
     draw = np.random.default_rng(2)
     noise = draw.normal(0, 0.002, (2, TEXTS))
     noise -= noise.mean(axis=1, keepdims=True)
-    one, two = ratings(tmp_path, "one", before + noise[0]), ratings(tmp_path, "two", after + noise[1])
-    assert compare(one, two).verdict == verdict
+    before_audit, after_audit = (
+        analyse_ratings(tmp_path, "one", before + noise[0]),
+        analyse_ratings(tmp_path, "two", after + noise[1]),
+    )
+    assert compare(before_audit, after_audit).verdict == verdict
 
 
 def test_texts_of_one_model_only_are_left_out(tmp_path: Path) -> None:
     bias = np.random.default_rng(3).normal(0.1, 0.05, TEXTS)
-    comparison = compare(ratings(tmp_path, "one", bias), ratings(tmp_path, "two", bias[:30]))
+    comparison = compare(analyse_ratings(tmp_path, "one", bias), analyse_ratings(tmp_path, "two", bias[:30]))
     assert (comparison.items, comparison.unpaired, comparison.verdict) == (30, 10, "no reliable change")
-    strange = ratings(tmp_path, "three", bias)
+    strange = analyse_ratings(tmp_path, "three", bias)
     strange.items["sentiment"]["id"] += "x"
     with pytest.raises(UnmaskError, match="have no text in common"):
-        compare(ratings(tmp_path, "one", bias), strange)
+        compare(analyse_ratings(tmp_path, "one", bias), strange)
 
 
 def test_a_stereotype_that_is_gone_has_improved(tmp_path: Path) -> None:
-    comparison = compare(answers(tmp_path, "one", 0.8), answers(tmp_path, "two", 0.2))
+    comparison = compare(analyse_answers(tmp_path, "one", 0.8), analyse_answers(tmp_path, "two", 0.2))
     change = comparison.changes["stereotype"]
     assert (*change.values, change.change.value) == pytest.approx((0.8, 0.2, -0.6))
     assert comparison.verdict == "improved"
-    back = compare(answers(tmp_path, "two", 0.2), answers(tmp_path, "one", 0.8))
+    back = compare(analyse_answers(tmp_path, "two", 0.2), analyse_answers(tmp_path, "one", 0.8))
     assert back.verdict == "worse"
     assert back.changes["stereotype"].change.p_value == pytest.approx(change.change.p_value)
 
 
 def test_the_same_answers_are_no_change(tmp_path: Path) -> None:
-    comparison = compare(answers(tmp_path, "one", 0.4), answers(tmp_path, "two", 0.4))
+    comparison = compare(analyse_answers(tmp_path, "one", 0.4), analyse_answers(tmp_path, "two", 0.4))
     change = comparison.changes["stereotype"]
     assert (change.change.value, change.verdict, comparison.verdict) == (0, "no reliable change", "no reliable change")
 
 
 def test_classifiers_of_other_tasks_have_nothing_in_common(tmp_path: Path) -> None:
-    rated = ratings(tmp_path, "one", np.linspace(0.0, 0.1, TEXTS))
+    rated = analyse_ratings(tmp_path, "one", np.linspace(0.0, 0.1, TEXTS))
     with pytest.raises(UnmaskError, match="nothing in common"):
-        compare(rated, answers(tmp_path, "two", 0.5))
+        compare(rated, analyse_answers(tmp_path, "two", 0.5))

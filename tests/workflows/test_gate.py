@@ -1,4 +1,4 @@
-"""The gate: known answers at every boundary, what cannot be told, policies with slips, and the command in CI."""
+"""The gate: known answers at every boundary, undecidable rules, invalid policies, and the command in CI."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from unmask.workflows.policy import Rule, parse_policy, read_policy, starting_po
 
 
 def _test(estimate: float | None, interval: tuple[float, float] | None, **changes: Any) -> Estimate:
-    given: dict[str, Any] = {"question": "Is there?", "n": 90, "value": estimate, "interval": interval}
-    return Estimate(**(given | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
+    defaults: dict[str, Any] = {"question": "Is there?", "n": 90, "value": estimate, "interval": interval}
+    return Estimate(**(defaults | {"statistic": 1.5, "statistic_name": "t", "p_value": 0.2} | changes))
 
 
 def _measurement(name: str = "association", **changes: Any) -> Measurement:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "name": name,
         "language": "en",
         "corpus": "bec-pro",
@@ -57,7 +57,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "groups": {"a group": Estimate(labels={}, n=45, value=0.4, interval=(0.3, 0.5))},
         "tests": {"stereotype": _test(0.4, (0.1, 0.7), effect_size=0.9, effect_size_interval=(0.6, 1.2))},
     }
-    return Measurement(**(given | changes))
+    return Measurement(**(defaults | changes))
 
 
 def _audit(*measurements: Measurement, name: str = "tiny") -> AuditResult:
@@ -86,11 +86,11 @@ def _gate(audit: AuditResult | Measurement, *rules: dict[str, Any], baseline: Au
     [
         ((-0.2, 0.3), "kept", "kept", "surely"),
         ((-0.5, 0.5), "kept", "kept", "surely"),  # the limit itself is allowed
-        ((-0.5 - 1e-15, 0.5 + 1e-15), "kept", "kept", "surely"),  # rounding breaks nothing
+        ((-0.5 - 1e-15, 0.5 + 1e-15), "kept", "kept", "surely"),  # within the tolerance for rounding
         ((0.2, 0.51), "kept", "cannot tell", "not surely"),
         ((0.5, 0.9), "kept", "cannot tell", "not surely"),
         ((-0.9, -0.5), "kept", "cannot tell", "not surely"),
-        ((-0.9, 0.9), "kept", "cannot tell", "not surely"),  # beyond on both sides, but not wholly
+        ((-0.9, 0.9), "kept", "cannot tell", "not surely"),  # beyond the limits on both sides, but not entirely
         ((0.5001, 0.9), "broken", "broken", "surely"),
         ((-0.9, -0.5001), "broken", "broken", "surely"),
     ],
@@ -126,47 +126,49 @@ def test_the_estimate_judges_where_it_is_asked_to(value: float, verdict: str) ->
     ],
 )
 def test_limits_of_an_estimate_from_a_tenth_to_seven(limit: dict[str, float], verdict: str, words: str) -> None:
-    (one,) = _gate(_measurement(), _rule(**limit)).judgements
-    assert (one.verdict, one.allowed) == (verdict, words)
-    assert (one.value, one.interval, one.n) == (0.4, (0.1, 0.7), 90)
+    (judgement,) = _gate(_measurement(), _rule(**limit)).judgements
+    assert (judgement.verdict, judgement.allowed) == (verdict, words)
+    assert (judgement.value, judgement.interval, judgement.n) == (0.4, (0.1, 0.7), 90)
 
 
 def test_effect_sizes_and_groups_have_their_own_intervals() -> None:
-    done = _gate(
+    result = _gate(
         _measurement(),
         _rule(value="effect_size", at_most=0.59),
         _rule(value="effect_size", at_most=0.6),
         {"group": "a group", "at_most": 0.29},
         {"group": "a group", "at_most": 0.5, "judge": "surely"},
     )
-    assert [one.verdict for one in done.judgements] == ["broken", "kept", "broken", "kept"]
-    assert [one.figure for one in done.judgements[1:3]] == ["stereotype, effect size", "a group"]
+    assert [judgement.verdict for judgement in result.judgements] == ["broken", "kept", "broken", "kept"]
+    assert [judgement.figure for judgement in result.judgements[1:3]] == ["stereotype, effect size", "a group"]
 
 
 def test_a_share_of_crows_pairs_is_far_from_one_half() -> None:
     share = Estimate(labels={}, n=262, value=0.35, interval=(0.3, 0.4), neutral=0.5)
     pairs = _measurement("crows-pairs", groups={"all pairs": share})
     rule = {"measure": "crows-pairs", "group": "all pairs"}
-    done = _gate(pairs, rule | {"magnitude_at_most": 0.1}, rule | {"magnitude_at_most": 0.099})
-    assert [one.verdict for one in done.judgements] == ["kept", "broken"]
-    assert done.judgements[0].allowed == "0.5 ± 0.1"
-    then = pairs.model_copy(update={"groups": {"all pairs": share.model_copy(update={"value": 0.6})}})
-    (one,) = _gate(pairs, rule | {"worse_by_at_most": 0.05, "judge": "estimate"}, baseline=_audit(then)).judgements
-    assert one.worse_by == pytest.approx(0.05)
-    assert one.verdict == "kept"  # equal, but for rounding
+    result = _gate(pairs, rule | {"magnitude_at_most": 0.1}, rule | {"magnitude_at_most": 0.099})
+    assert [judgement.verdict for judgement in result.judgements] == ["kept", "broken"]
+    assert result.judgements[0].allowed == "0.5 ± 0.1"
+    baseline = pairs.model_copy(update={"groups": {"all pairs": share.model_copy(update={"value": 0.6})}})
+    (judgement,) = _gate(
+        pairs, rule | {"worse_by_at_most": 0.05, "judge": "estimate"}, baseline=_audit(baseline)
+    ).judgements
+    assert judgement.worse_by == pytest.approx(0.05)
+    assert judgement.verdict == "kept"  # equal except for rounding
 
 
 def test_what_they_come_to_and_the_exit_code() -> None:
-    kept, broken, untold = _rule(at_most=1), _rule(at_most=0), _rule(at_most=1, fewest_items=91)
+    kept_rule, broken_rule, undecided_rule = _rule(at_most=1), _rule(at_most=0), _rule(at_most=1, fewest_items=91)
     for rules, verdict, code in (
-        ((kept,), "kept", 0),
-        ((kept, untold), "cannot tell", 2),
-        ((untold, broken, kept), "broken", 1),
+        ((kept_rule,), "kept", 0),
+        ((kept_rule, undecided_rule), "cannot tell", 2),
+        ((undecided_rule, broken_rule, kept_rule), "broken", 1),
     ):
-        done = _gate(_measurement(), *rules)
-        assert (done.verdict, done.exit_code) == (verdict, code)
-    assert "90 items, fewer than fewest_items = 91" in done.judgements[0].why
-    assert _gate(_measurement(), untold | {"fewest_items": 90}).verdict == "kept"
+        result = _gate(_measurement(), *rules)
+        assert (result.verdict, result.exit_code) == (verdict, code)
+    assert "90 items, fewer than fewest_items = 91" in result.judgements[0].why
+    assert _gate(_measurement(), undecided_rule | {"fewest_items": 90}).verdict == "kept"
 
 
 def test_every_measurement_that_fits_is_judged() -> None:
@@ -175,31 +177,36 @@ def test_every_measurement_that_fits_is_judged() -> None:
         _measurement(language="de", tests={"stereotype": _test(0.4, (0.35, 0.45))}),
         _measurement("sentiment", tests={"bias": _test(0.01, (0.0, 0.02))}),
     )
-    done = _gate(audit, _rule(at_most=0.2))
-    assert [(one.where, one.verdict) for one in done.judgements] == [
+    result = _gate(audit, _rule(at_most=0.2))
+    assert [(judgement.where, judgement.verdict) for judgement in result.judgements] == [
         ("association, en, bec-pro", "kept"),
         ("association, de, bec-pro", "broken"),
     ]
-    assert [one.where for one in _gate(audit, _rule(at_most=1, language="de")).judgements] == [done.judgements[1].where]
+    assert [judgement.where for judgement in _gate(audit, _rule(at_most=1, language="de")).judgements] == [
+        result.judgements[1].where
+    ]
     anywhere = _gate(audit, {"test": "bias", "at_most": 1})
-    assert [one.where for one in anywhere.judgements] == ["sentiment, en, bec-pro"]
+    assert [judgement.where for judgement in anywhere.judgements] == ["sentiment, en, bec-pro"]
     nowhere = _gate(audit, {"test": "bia", "at_most": 1})
-    assert [(one.where, one.why) for one in nowhere.judgements] == [
+    assert [(judgement.where, judgement.why) for judgement in nowhere.judgements] == [
         ("any measure", "there is no test 'bia'; did you mean 'bias'?")
     ]
     named = _gate(audit, {"measure": "association", "test": "bias", "at_most": 1})
-    assert [one.verdict for one in named.judgements] == ["cannot tell"] * 2
+    assert [judgement.verdict for judgement in named.judgements] == ["cannot tell"] * 2
 
 
 def test_term_sets_of_sentiment_are_told_apart() -> None:
-    def one(terms: str, mean: float) -> Measurement:
+    def sentiment_measurement(terms: str, mean: float) -> Measurement:
         return _measurement("sentiment", variant=terms, tests={"bias": _test(mean, (mean, mean))})
 
-    now, then = _audit(one("all", 0.3), one("family", 0.1)), _audit(one("family", 0.1), one("all", 0.1))
+    current, baseline = (
+        _audit(sentiment_measurement("all", 0.3), sentiment_measurement("family", 0.1)),
+        _audit(sentiment_measurement("family", 0.1), sentiment_measurement("all", 0.1)),
+    )
     rule = {"measure": "sentiment", "test": "bias", "worse_by_at_most": 0.1}
-    done = _gate(now, rule, rule | {"terms": "family"}, baseline=then)
-    assert [one.verdict for one in done.judgements] == ["broken", "kept", "kept"]
-    assert [one.worse_by for one in done.judgements] == pytest.approx([0.2, 0, 0])
+    result = _gate(current, rule, rule | {"terms": "family"}, baseline=baseline)
+    assert [judgement.verdict for judgement in result.judgements] == ["broken", "kept", "kept"]
+    assert [judgement.worse_by for judgement in result.judgements] == pytest.approx([0.2, 0, 0])
 
 
 @pytest.mark.parametrize(
@@ -221,49 +228,51 @@ def test_term_sets_of_sentiment_are_told_apart() -> None:
     ],
 )
 def test_cannot_tell(measurement: Measurement, rule: dict[str, Any], why: str) -> None:
-    (one,) = _gate(measurement, rule).judgements
-    assert one.verdict == "cannot tell"
-    assert why in one.why
+    (judgement,) = _gate(measurement, rule).judgements
+    assert judgement.verdict == "cannot tell"
+    assert why in judgement.why
 
 
-@pytest.mark.parametrize(("entailed", "of_a_test"), [(0.99, "kept"), (0.5, "cannot tell")])
-def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, of_a_test: str) -> None:
+@pytest.mark.parametrize(("entailed", "test_verdict"), [(0.99, "kept"), (0.5, "cannot tell")])
+def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, test_verdict: str) -> None:
     control = Distribution(name="control", labels={}, n=9, shares={"entailment": entailed})
-    about = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive="it has a habit")
+    details = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive="it has a habit")
     (test, score) = _gate(
-        _measurement("inference", details=about.model_dump()),
+        _measurement("inference", details=details.model_dump()),
         {"test": "stereotype", "at_most": 1},
         {"group": "a group", "at_most": 1},
     ).judgements
-    assert test.verdict == of_a_test
+    assert test.verdict == test_verdict
     assert score.verdict == "cannot tell"
     assert "it has a habit" in score.why
 
 
 def test_growth_is_of_the_distance_from_no_bias() -> None:
-    now, then = _test(0.6, (0.5, 0.8)), _test(0.4, (0.3, 0.6))
-    value, interval = compare_distances(now, then)
+    current, baseline = _test(0.6, (0.5, 0.8)), _test(0.4, (0.3, 0.6))
+    value, interval = compare_distances(current, baseline)
     assert value == pytest.approx(0.2)
     assert interval == pytest.approx((0.2 - hypot(0.1, 0.2), 0.2 + hypot(0.2, 0.1)))
-    mirrored = _test(-0.6, (-0.8, -0.5))  # overshot: as far, on the other side
-    assert compare_distances(mirrored, then)[0] == pytest.approx(value)
-    assert compare_distances(mirrored, then)[1] == pytest.approx(interval)
+    mirrored = _test(-0.6, (-0.8, -0.5))  # overshot: the same distance on the other side
+    assert compare_distances(mirrored, baseline)[0] == pytest.approx(value)
+    assert compare_distances(mirrored, baseline)[1] == pytest.approx(interval)
     assert distance_from_neutral(_test(0.1, (-0.3, 0.2))) == (0.1, (0.0, 0.3))
-    assert compare_distances(now, _test(0.4, None))[1] is None
-    assert compare_distances(now, _test(None, None)) == (None, None)
+    assert compare_distances(current, _test(0.4, None))[1] is None
+    assert compare_distances(current, _test(None, None)) == (None, None)
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [(0.05, "broken"), (0.3, "kept"), (-0.1, "broken")])
 def test_worse_than_the_baseline(limit: float, verdict: str) -> None:
-    now, then = (_measurement(tests={"stereotype": _test(at, (at - 0.1, at + 0.1))}) for at in (0.6, 0.4))
-    now_sure = now.model_copy(update={"tests": {"stereotype": _test(0.6, (0.59, 0.61))}})
-    then_sure = then.model_copy(update={"tests": {"stereotype": _test(0.4, (0.39, 0.41))}})
-    (one,) = _gate(now_sure, _rule(worse_by_at_most=limit), baseline=_audit(then_sure)).judgements
-    assert one.verdict == verdict
-    assert one.baseline_value == 0.4
-    assert one.worse_by == pytest.approx(0.2)
-    (noisy,) = _gate(now, _rule(worse_by_at_most=0.1), baseline=_audit(then)).judgements
-    assert (noisy.verdict, noisy.sure) == ("kept", "not surely")
+    current, baseline = (
+        _measurement(tests={"stereotype": _test(value, (value - 0.1, value + 0.1))}) for value in (0.6, 0.4)
+    )
+    precise_current = current.model_copy(update={"tests": {"stereotype": _test(0.6, (0.59, 0.61))}})
+    precise_baseline = baseline.model_copy(update={"tests": {"stereotype": _test(0.4, (0.39, 0.41))}})
+    (judgement,) = _gate(precise_current, _rule(worse_by_at_most=limit), baseline=_audit(precise_baseline)).judgements
+    assert judgement.verdict == verdict
+    assert judgement.baseline_value == 0.4
+    assert judgement.worse_by == pytest.approx(0.2)
+    (noisy_judgement,) = _gate(current, _rule(worse_by_at_most=0.1), baseline=_audit(baseline)).judgements
+    assert (noisy_judgement.verdict, noisy_judgement.sure) == ("kept", "not surely")
 
 
 @pytest.mark.parametrize(
@@ -278,27 +287,29 @@ def test_worse_than_the_baseline(limit: float, verdict: str) -> None:
     ],
 )
 def test_another_baseline_cannot_be_compared(changes: dict[str, Any], why: str) -> None:
-    then = _audit(_measurement(**changes), name="another model, which is fine")
-    (one,) = _gate(_measurement(), _rule(worse_by_at_most=9, fewest_items=5), baseline=then).judgements
-    assert one.verdict == "cannot tell"
-    assert why in one.why
+    baseline = _audit(_measurement(**changes), name="another model, which is fine")
+    (judgement,) = _gate(_measurement(), _rule(worse_by_at_most=9, fewest_items=5), baseline=baseline).judgements
+    assert judgement.verdict == "cannot tell"
+    assert why in judgement.why
 
 
 def test_words_of_one_s_own_must_be_the_same_words() -> None:
     rule = {"test": "stereotype", "worse_by_at_most": 9}
     words: list[dict[str, Any]] = [{"corpus": "custom"}, {"name": "geometry", "corpus": WORDS}]
     words.append({"name": "sentiment", "variant": "pairs.csv"})
-    for own in words:
-        now, then = (_measurement(data_hash=one, **own) for one in ("aa", "bb"))
-        (one,) = _gate(now, rule, baseline=_audit(then)).judgements
-        assert one.why == "the baseline cannot be compared: it was asked with other words or texts", own
-        assert _gate(now, rule, baseline=_audit(now)).verdict == "kept"
-        scores = _audit(then).model_copy(update={"configuration": {"items": "scores.csv"}})  # the hash is of the scores
-        assert _gate(now, rule, baseline=scores).verdict == "kept"
-        assert _gate(scores, rule, baseline=_audit(now)).verdict == "kept"
+    for changes in words:
+        current, baseline = (_measurement(data_hash=data_hash, **changes) for data_hash in ("aa", "bb"))
+        (judgement,) = _gate(current, rule, baseline=_audit(baseline)).judgements
+        assert judgement.why == "the baseline cannot be compared: it was asked with other words or texts", changes
+        assert _gate(current, rule, baseline=_audit(current)).verdict == "kept"
+        scores = _audit(baseline).model_copy(
+            update={"configuration": {"items": "scores.csv"}}
+        )  # the hash is that of the scores
+        assert _gate(current, rule, baseline=scores).verdict == "kept"
+        assert _gate(scores, rule, baseline=_audit(current)).verdict == "kept"
     assert CAPTIONS in registry.get_measure("inference").user_corpora
-    ours = (_measurement("sentiment", data_hash=one, variant="pronouns") for one in ("aa", "bb"))
-    assert _gate(next(ours), rule, baseline=_audit(next(ours))).verdict == "kept"
+    measurements = (_measurement("sentiment", data_hash=data_hash, variant="pronouns") for data_hash in ("aa", "bb"))
+    assert _gate(next(measurements), rule, baseline=_audit(next(measurements))).verdict == "kept"
 
 
 @pytest.mark.parametrize(
@@ -359,8 +370,8 @@ def test_a_starting_policy_allows_what_is_there() -> None:
     rules = tomllib.loads(text)["rule"]
     assert [rule["magnitude_at_most"] for rule in rules] == [0.4, 0.13, 0, 7e-6, 130]
     assert [rule.get("judge") for rule in rules] == [None, "estimate", None, None, None]
-    done = gate(audit, tomllib.loads(text))
-    assert [one.verdict for one in done.judgements] == ["kept"] * 5
+    result = gate(audit, tomllib.loads(text))
+    assert [judgement.verdict for judgement in result.judgements] == ["kept"] * 5
     with pytest.raises(UnmaskError, match="no figure"):
         starting_policy(_audit())
 
@@ -374,14 +385,14 @@ def test_junit_is_xml_whatever_the_names_are() -> None:
         "tests": "3", "failures": "1", "errors": "1",
     }  # fmt: skip
     assert suite.get("name") == f"unmask gate: {EVIL}"
-    kept, broken, untold = suite
-    assert [[inner.tag for inner in case] for case in (kept, broken, untold)] == [
+    kept_case, broken_case, undecided_case = suite
+    assert [[inner.tag for inner in case] for case in (kept_case, broken_case, undecided_case)] == [
         ["system-out"],
         ["failure"],
         ["error"],
     ]
-    assert broken.get("name") == f"{EVIL}\ufffd\ufffd (stereotype)"
-    assert broken[0].get("message") == "0.4 [0.1, 0.7]; allowed at most 0; surely, the whole interval is beyond"
+    assert broken_case.get("name") == f"{EVIL}\ufffd\ufffd (stereotype)"
+    assert broken_case[0].get("message") == "0.4 [0.1, 0.7]; allowed at most 0; surely, the whole interval is beyond"
 
 
 def test_a_terminal_of_80_columns_breaks_lines_and_a_log_does_not() -> None:
@@ -389,10 +400,10 @@ def test_a_terminal_of_80_columns_breaks_lines_and_a_log_does_not() -> None:
 
     from rich.console import Console
 
-    done = _gate(_audit(_measurement()), _rule(at_most=0, name="a rule\nof a long name " + "x " * 30))
+    result = _gate(_audit(_measurement()), _rule(at_most=0, name="a rule\nof a long name " + "x " * 30))
     log, screen = StringIO(), StringIO()
-    show_gate(done, Console(file=log, width=80))
-    show_gate(done, Console(file=screen, width=80, force_terminal=True, color_system=None))
+    show_gate(result, Console(file=log, width=80))
+    show_gate(result, Console(file=screen, width=80, force_terminal=True, color_system=None))
     first, _, last = log.getvalue().rstrip("\n").split("\n")
     assert first.startswith("broken       association, en, bec-pro: a rule of a long name x x")
     assert first.endswith("0.4 [0.1, 0.7]; allowed at most 0; surely, the whole interval is beyond")
@@ -411,8 +422,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def typed(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
-    """What `unmask gate WORDS…` exits with and prints, typed in the folder."""
+def run_gate(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """Run `unmask gate WORDS…` in the folder; returns the exit code, stdout and stderr."""
     monkeypatch.chdir(folder)
 
     def run(*words: str) -> tuple[int, str, str]:
@@ -426,21 +437,21 @@ def typed(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize(("limit", "code", "verdict"), [(1, 0, "kept"), (0, 1, "broken")])
 def test_the_command_s_exit_codes_json_and_junit(
-    folder: Path, typed: Typed, limit: float, code: int, verdict: str
+    folder: Path, run_gate: Typed, limit: float, code: int, verdict: str
 ) -> None:
     (folder / "p.toml").write_text(f'[[rule]]\ntest = "stereotype"\nat_most = {limit}\n')
-    found, out, err = typed("audit", "--policy", "p.toml", "--junit", "out/gate.xml")
-    assert (found, err) == (code, "")
+    exit_code, out, err = run_gate("audit", "--policy", "p.toml", "--junit", "out/gate.xml")
+    assert (exit_code, err) == (code, "")
     assert out.startswith(f"{verdict:<13}association, en, bec-pro: stereotype: 0.4 [0.1, 0.7]; allowed at most {limit}")
     assert ElementTree.parse(folder / "out/gate.xml").getroot().get("failures") == str(code)
-    found, out, _ = typed("audit", "--policy", "p.toml", "--json")
-    assert (found, json.loads(out)["judgements"][0]["verdict"]) == (code, verdict)
+    exit_code, out, _ = run_gate("audit", "--policy", "p.toml", "--json")
+    assert (exit_code, json.loads(out)["judgements"][0]["verdict"]) == (code, verdict)
 
 
-def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path, typed: Typed) -> None:
+def test_a_policy_that_cannot_be_read_is_exit_2_and_leaves_no_file(folder: Path, run_gate: Typed) -> None:
     (folder / "p.toml").write_text("[[rule]]\nx = 0\n")
-    found, out, err = typed("audit", "--policy", "p.toml", "--junit", "gate.xml")
-    assert (found, out) == (2, "")
+    exit_code, out, err = run_gate("audit", "--policy", "p.toml", "--junit", "gate.xml")
+    assert (exit_code, out) == (2, "")
     assert err.startswith("unmask: p.toml, rule 1: unknown option 'x'")
     assert not (folder / "gate.xml").exists()
 
@@ -450,45 +461,45 @@ def test_a_terminal_without_a_sign_breaks_no_build(tmp_path: Path, encoding: str
     tests = {"stereotype": _test(-0.4, (-0.7, -0.1))}
     save(tmp_path / "audit", Folder(_audit(_measurement(tests=tests))))
     (tmp_path / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nmagnitude_at_most = 1\n')
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "unmask", "gate", "audit", "--policy", "p.toml"],
         cwd=tmp_path,
         env=environment() | {"PYTHONIOENCODING": encoding},
         capture_output=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"?0.4 [?0.7, ?0.1]" in done.stdout
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert b"?0.4 [?0.7, ?0.1]" in process.stdout
 
 
-def test_a_crash_is_not_a_broken_rule(folder: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_is_not_a_broken_rule(folder: Path, run_gate: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "p.toml").write_text('[[rule]]\ntest = "stereotype"\nat_most = 1\n')
     monkeypatch.setattr(gates, "show_gate", lambda *_: 1 / 0)
-    found, _, err = typed("audit", "--policy", "p.toml")
-    assert (found, err.splitlines()[-1]) == (2, "ZeroDivisionError: division by zero")
+    exit_code, _, err = run_gate("audit", "--policy", "p.toml")
+    assert (exit_code, err.splitlines()[-1]) == (2, "ZeroDivisionError: division by zero")
     (folder / "audit/result.json").write_bytes(b"\xff\xfe{\x00")
-    found, out, err = typed("audit", "--policy", "p.toml")
-    assert (found, out, err.count("\n")) == (2, "", 1)
+    exit_code, out, err = run_gate("audit", "--policy", "p.toml")
+    assert (exit_code, out, err.count("\n")) == (2, "", 1)
     assert err == "unmask: audit/result.json is cut off, or no JSON; copy it again, or repeat the audit\n"
 
 
-def test_a_place_that_cannot_be_written_is_named_as_it_was_given(folder: Path, typed: Typed) -> None:
+def test_a_place_that_cannot_be_written_is_named_as_it_was_given(folder: Path, run_gate: Typed) -> None:
     (folder / "file").write_text("")
-    found, _, err = typed("audit", "--write-policy", "file/p.toml")
-    assert (found, err.count("\n")) == (2, 1)
+    exit_code, _, err = run_gate("audit", "--write-policy", "file/p.toml")
+    assert (exit_code, err.count("\n")) == (2, 1)
     assert "file/p.toml" in err
     assert ".p.toml." not in err
 
 
-def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
-    assert "unmask gate audit --policy p.toml" in typed("audit", "--write-policy", "p.toml")[1]
-    assert typed("audit", "--policy", "p.toml")[0] == 0
-    again = typed("audit", "--write-policy", "p.toml")
-    assert again == (2, "", "unmask: p.toml exists; give another name, or remove it first\n")
+def test_a_policy_is_written_once_and_kept(run_gate: Typed) -> None:
+    assert "unmask gate audit --policy p.toml" in run_gate("audit", "--write-policy", "p.toml")[1]
+    assert run_gate("audit", "--policy", "p.toml")[0] == 0
+    repeated = run_gate("audit", "--write-policy", "p.toml")
+    assert repeated == (2, "", "unmask: p.toml exists; give another name, or remove it first\n")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("audit",), "--policy FILE"),
         (("audit", "--policy", "p.toml"), "there is no policy p.toml"),
@@ -497,10 +508,10 @@ def test_a_policy_is_written_once_and_kept(typed: Typed) -> None:
         (("audit", "--write-policy", "p.toml", "--json"), "judges nothing"),
     ],
 )
-def test_slips_on_the_command_line(typed: Typed, words: tuple[str, ...], said: str) -> None:
-    code, out, err = typed(*words)
+def test_slips_on_the_command_line(run_gate: Typed, words: tuple[str, ...], message: str) -> None:
+    code, out, err = run_gate(*words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 
@@ -508,8 +519,8 @@ def test_a_baseline_beside_the_policy_and_one_that_is_given(folder: Path) -> Non
     (folder / "ci").mkdir()
     save(folder / "ci/last", Folder(_audit(_measurement(), name="last")))
     (folder / "ci/p.toml").write_text('baseline = "last"\n[[rule]]\ntest = "stereotype"\nworse_by_at_most = 0\n')
-    done = unmask.gate(folder / "audit", folder / "ci/p.toml")
-    assert (done.verdict, done.baseline) == ("kept", str(folder / "ci/last"))
+    result = unmask.gate(folder / "audit", folder / "ci/p.toml")
+    assert (result.verdict, result.baseline) == ("kept", str(folder / "ci/last"))
     other = folder / "other"
     save(other, Folder(_audit(_measurement(tests={"stereotype": _test(0.01, (0, 0.02))}))))
     assert unmask.gate(str(folder / "audit"), folder / "ci/p.toml", baseline=other).verdict == "broken"
@@ -542,10 +553,10 @@ def test_the_gate_needs_no_model_library(folder: Path) -> None:
         "import sys; from unmask.cli import app; sys.argv = ['unmask', 'gate', 'audit', '--policy', 'p.toml'];"
         "app(standalone_mode=False); print(sorted({'torch', 'transformers'} & set(sys.modules)))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment(), capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert process.stdout.splitlines()[-1] == "[]"
 
 
 def test_the_policies_of_the_docs_are_policies() -> None:

@@ -1,4 +1,4 @@
-"""The model card: what is ours is written and found again, and nothing else is touched, to the byte."""
+"""The model card: our section is inserted and replaced; every other byte stays unchanged."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ FRONTS = {
 
 
 def _test(estimate: float, **changes: Any) -> Estimate:
-    given: dict[str, Any] = {"question": "?", "n": 90, "value": estimate, "interval": (estimate - 1, estimate + 1)}
-    given |= {"statistic": 1.5, "statistic_name": "t", "p_value": 0.01, "p_adjusted": 0.02}
-    return Estimate(**(given | changes))
+    defaults: dict[str, Any] = {"question": "?", "n": 90, "value": estimate, "interval": (estimate - 1, estimate + 1)}
+    defaults |= {"statistic": 1.5, "statistic_name": "t", "p_value": 0.01, "p_adjusted": 0.02}
+    return Estimate(**(defaults | changes))
 
 
 def _measurement(name: str = "association", **changes: Any) -> Measurement:
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "name": name,
         "language": "en",
         "corpus": "bec-pro" if name == "association" else name,
@@ -74,7 +74,7 @@ def _measurement(name: str = "association", **changes: Any) -> Measurement:
         "tests": {"stereotype": _test(0.4217), "other": _test(9.0)},
         "caveats": [Caveat(code="few-words", text="The words are few.")],
     }
-    return Measurement(**(given | changes))
+    return Measurement(**(defaults | changes))
 
 
 def _audit(*measurements: Measurement, name: str = "org/my-model", weights: str | None = "abc123") -> AuditResult:
@@ -99,18 +99,18 @@ def _audit(*measurements: Measurement, name: str = "org/my-model", weights: str 
     )
 
 
-def _results(card: str) -> list[Any]:
+def _read_results(card: str) -> list[Any]:
     index = yaml.safe_load(split_card(card)[1])["model-index"]
-    return [one for model in index for one in model["results"]]
+    return [result for model in index for result in model["results"]]
 
 
 def _is_inserted(before: str, after: str) -> bool:
-    """Whether all of a text stands in another that has something more in one place."""
-    more = len(after) - len(before)
-    return any(before == after[:at] + after[at + more :] for at in range(len(before) + 1))
+    """Whether `after` is `before` with one insertion."""
+    growth = len(after) - len(before)
+    return any(before == after[:start] + after[start + growth :] for start in range(len(before) + 1))
 
 
-# What is not ours
+# Content of other authors
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
@@ -118,27 +118,31 @@ def _is_inserted(before: str, after: str) -> bool:
 @pytest.mark.parametrize("name", FRONTS)
 def test_the_rest_of_a_card_stays_as_it_is(name: str, mark: str, newline: str) -> None:
     card = (f"{mark}---\n{FRONTS[name]}---\n{BODY}").replace("\n", newline)
-    made = update_card(card, [_audit()])
-    head, front, rest = split_card(made)
+    updated = update_card(card, [_audit()])
+    head, front, rest = split_card(updated)
     before = split_card(card)
     assert head == before[0]
     old = before[1].replace(": null", ":", 1) if "null" in name else before[1].replace(": []", ":", 1)
     assert _is_inserted(old, front)
     assert rest.startswith(before[2])
     assert rest[len(before[2]) :].strip().startswith(BEGIN)
-    assert made.count("\n") == made.count(newline)
-    assert len([one for one in _results(made) if is_ours(one)]) == 1
-    assert update_card(made, [_audit()]) == made
+    assert updated.count("\n") == updated.count(newline)
+    assert len([result for result in _read_results(updated) if is_ours(result)]) == 1
+    assert update_card(updated, [_audit()]) == updated
 
 
 @pytest.mark.parametrize("name", FRONTS)
 def test_results_of_ours_are_replaced_and_others_stay(name: str) -> None:
     first = update_card(f"---\n{FRONTS[name]}---\n{BODY}", [_audit(_measurement(), _measurement("geometry"))])
-    foreign = [one for one in _results(first) if not is_ours(one)]
+    foreign = [result for result in _read_results(first) if not is_ours(result)]
     other = _measurement(tests={"stereotype": _test(5.0)})
     second = update_card(first, [_audit(other, _measurement("sentiment"))])
-    assert [one for one in _results(second) if not is_ours(one)] == foreign
-    ours = {one["metrics"][0]["type"]: one["metrics"][0]["value"] for one in _results(second) if is_ours(one)}
+    assert [result for result in _read_results(second) if not is_ours(result)] == foreign
+    ours = {
+        result["metrics"][0]["type"]: result["metrics"][0]["value"]
+        for result in _read_results(second)
+        if is_ours(result)
+    }
     assert ours == {"unmask-association-stereotype": 5.0, "unmask-sentiment-stereotype": 0.4217}
     assert update_card(second, [_audit(_measurement(), _measurement("geometry"))]) == first
 
@@ -146,12 +150,12 @@ def test_results_of_ours_are_replaced_and_others_stay(name: str) -> None:
 @pytest.mark.parametrize("name", FRONTS)
 def test_audits_may_come_in_another_order(name: str) -> None:
     alone, first, second = _audit(), _audit(_measurement("geometry")), _audit(_measurement("sentiment"))
-    made = update_card(f"---\n{FRONTS[name]}---\n{BODY}", [alone])
+    card = update_card(f"---\n{FRONTS[name]}---\n{BODY}", [alone])
     for audits in ([first, alone], [alone, first], [second, first, alone]):
-        made = update_card(made, audits)
-        assert update_card(made, audits) == made
-        ours = sorted(one["metrics"][0]["type"] for one in _results(made) if is_ours(one))
-        assert ours == sorted(f"unmask-{one.measurements[0].name}-stereotype" for one in audits)
+        card = update_card(card, audits)
+        assert update_card(card, audits) == card
+        ours = sorted(result["metrics"][0]["type"] for result in _read_results(card) if is_ours(result))
+        assert ours == sorted(f"unmask-{audit.measurements[0].name}-stereotype" for audit in audits)
 
 
 def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
@@ -162,18 +166,22 @@ def test_an_entry_of_ours_between_others_changes_where_it_stands() -> None:
     old, new = both.splitlines(), changed.splitlines()
     assert len(old) == len(new)
     front_lines = len(front.splitlines()) + 1
-    differs = [at for at, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
-    assert [old[at].split(":")[0].strip() for at in differs if at < front_lines] == ["value", "- -0.5783", "- 1.4217"]
+    differs = [number for number, (old_line, new_line) in enumerate(zip(old, new, strict=True)) if old_line != new_line]
+    assert [old[number].split(":")[0].strip() for number in differs if number < front_lines] == [
+        "value",
+        "- -0.5783",
+        "- 1.4217",
+    ]
 
 
 def test_text_around_the_section_stays() -> None:
-    made = update_card(BODY, [_audit()])
-    longer = made.replace(END, END + "  ") + "\n## Licence\n\n    code\n"
-    again = update_card(longer, [_audit(_measurement(headline=["Another finding."]))])
-    assert again.split(BEGIN)[0] == longer.split(BEGIN)[0]
-    assert again.split(END)[1] == longer.split(END)[1]
-    assert "Another finding." in again
-    assert "It is biased" not in again
+    card = update_card(BODY, [_audit()])
+    longer = card.replace(END, END + "  ") + "\n## Licence\n\n    code\n"
+    updated = update_card(longer, [_audit(_measurement(headline=["Another finding."]))])
+    assert updated.split(BEGIN)[0] == longer.split(BEGIN)[0]
+    assert updated.split(END)[1] == longer.split(END)[1]
+    assert "Another finding." in updated
+    assert "It is biased" not in updated
 
 
 def test_bytes_that_are_no_utf_8_stay(tmp_path: Path) -> None:
@@ -185,7 +193,7 @@ def test_bytes_that_are_no_utf_8_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("front", "said"),
+    ("front", "message"),
     [
         ("a: [1\n", "no YAML at its line 2"),
         ("- a\n", "no list of `name: value` lines"),
@@ -196,10 +204,10 @@ def test_bytes_that_are_no_utf_8_stay(tmp_path: Path) -> None:
         ("a: &a\n- name: x\n  results:\n" + FOREIGN + "model-index: *a\n", "alias"),
     ],
 )
-def test_a_front_matter_that_cannot_be_changed_is_refused(front: str, said: str) -> None:
+def test_a_front_matter_that_cannot_be_changed_is_refused(front: str, message: str) -> None:
     with pytest.raises(UnmaskError, match=r"front matter|model-index") as error:
         update_card(f"---\n{front}---\n", [_audit()])
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("marks", [BEGIN, f"{END}\n{BEGIN}", f"{BEGIN}\n{BEGIN}\n{END}"])
@@ -208,7 +216,7 @@ def test_marks_that_do_not_match_are_refused(marks: str) -> None:
         update_card(f"# x\n\n{marks}\n", [_audit()])
 
 
-# What is ours
+# Our section
 
 
 def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
@@ -216,18 +224,20 @@ def test_the_hub_s_library_reads_the_metadata(tmp_path: Path) -> None:
     file.write_text(update_card("", [_audit(_measurement(), _measurement("crows-pairs"))]), encoding="utf-8")
     card = ModelCard.load(file)
     assert card.data.model_name == "org/my-model"
-    name, found = model_index_to_eval_results(card.data.to_dict()["model-index"])
+    name, results = model_index_to_eval_results(card.data.to_dict()["model-index"])
     assert name == "org/my-model"
-    assert [(one.task_type, one.dataset_config, one.metric_type, one.metric_value) for one in found] == [
+    assert [
+        (result.task_type, result.dataset_config, result.metric_type, result.metric_value) for result in results
+    ] == [
         ("fill-mask", "en", "unmask-association-stereotype", 0.4217),
         ("fill-mask", "en", "unmask-crows-pairs-all-pairs", 0.6),
     ]
-    assert found[0].metric_args == {"interval": [-0.5783, 1.4217], "n": 90, "p_adjusted": 0.02}
+    assert results[0].metric_args == {"interval": [-0.5783, 1.4217], "n": 90, "p_adjusted": 0.02}
 
 
 def test_the_section_says_what_was_found_and_what_not() -> None:
-    made = update_card("", [_audit()])
-    for said in (
+    card = update_card("", [_audit()])
+    for text in (
         "# org/my-model\n",
         "- **Association: BEC-Pro, English.** *It is biased: 0.42 [−0.58, 1.42].* That is small.",
         "| Association | BEC-Pro, English | stereotype, in nats | 0.42 | [−0.58, 1.42] | 0.020 | 90 |",
@@ -236,21 +246,21 @@ def test_the_section_says_what_was_found_and_what_not() -> None:
         "`abc123`",
         "Bartl, M. Nissim and A. Gatt (2020)",
     ):
-        assert said in made
-    assert "9.0" not in made.replace("90", "")
+        assert text in card
+    assert "9.0" not in card.replace("90", "")
 
 
-def _configuration(measure: str, **given: Any) -> dict[str, Any]:
-    """Options as an audit states them."""
-    options = audit_options().parse({"measures": measure, **given})
-    own = dict(options.for_measure(get_measure(measure)))
-    plain = {name: [*map(str, value)] if isinstance(value, tuple) else value for name, value in own.items()}
+def _build_configuration(measure: str, **settings: Any) -> dict[str, Any]:
+    """The configuration of an audit with these options."""
+    options = audit_options().parse({"measures": measure, **settings})
+    measure_options = dict(options.for_measure(get_measure(measure)))
+    plain = {name: [*map(str, value)] if isinstance(value, tuple) else value for name, value in measure_options.items()}
     shared: dict[str, Any] = {"measures": [measure], "languages": ["en"], "protocol": "sound"}
     return shared | {name: str(value) if isinstance(value, Path) else value for name, value in plain.items()}
 
 
 @pytest.mark.parametrize(
-    ("measure", "corpus", "given", "changes", "said"),
+    ("measure", "corpus", "settings", "changes", "arguments"),
     [
         ("association", "bec-pro", {}, {}, "--measure association"),
         ("association", "bec-pro", {"seed": 0}, {}, "--measure association --seed 0"),
@@ -283,20 +293,20 @@ def _configuration(measure: str, **given: Any) -> dict[str, Any]:
 def test_the_command_repeats_the_audit(
     measure: str,
     corpus: str,
-    given: dict[str, Any],
+    settings: dict[str, Any],
     changes: dict[str, Any],
-    said: str,
+    arguments: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("unmask.datasets.is_present", lambda *_, **__: True)  # IMDB, the default where it is there
+    monkeypatch.setattr("unmask.datasets.is_present", lambda *_, **__: True)  # IMDB, the default if it is present
     audit = _audit(_measurement(measure, corpus=corpus)).model_copy(
-        update={"configuration": _configuration(measure, **given) | changes, "seed": given.get("seed", 42)}
+        update={"configuration": _build_configuration(measure, **settings) | changes, "seed": settings.get("seed", 42)}
     )
-    assert list_commands(audit) == [f"$ unmask audit org/my-model {said}"]
+    assert list_commands(audit) == [f"$ unmask audit org/my-model {arguments}"]
 
 
 def test_the_command_of_what_no_command_line_can_say() -> None:
-    configuration = _configuration("sentiment") | {"corpora": ["custom"], "given_texts": 3}
+    configuration = _build_configuration("sentiment") | {"corpora": ["custom"], "given_texts": 3}
     texts = _audit(_measurement("sentiment", corpus="custom"), name="x`; rm -r y `").model_copy(
         update={"configuration": configuration, "seed": 42}
     )
@@ -314,8 +324,8 @@ def test_the_command_of_what_no_command_line_can_say() -> None:
 def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
     foreign = _measurement("pronouns", caveats=[])
     empty = _measurement("association", language="de", tests={}, groups={})
-    made = update_card("", [_audit(foreign, empty)])
-    assert [metric["type"] for one in _results(made) for metric in one["metrics"]] == [
+    card = update_card("", [_audit(foreign, empty)])
+    assert [metric["type"] for result in _read_results(card) for metric in result["metrics"]] == [
         "unmask-pronouns-stereotype",
         "unmask-pronouns-other",
         "unmask-association-none",
@@ -324,40 +334,42 @@ def test_a_measure_that_is_not_known_here_and_one_without_a_value() -> None:
 
 def test_what_cannot_be_read_as_bias_is_no_result() -> None:
     agreement = _measurement(language="de", caveats=[Caveat(code="grammatical-agreement", text="It drowns.")])
-    known = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man, so")
+    details = Inference(
+        sets=[], by_type=[], occupations=[], templates=1, inconclusive="it takes everybody for a man, so"
+    )
     score = {"NLI-CoAL": Estimate(labels={}, n=80, value=0.3)}
-    made = update_card("", [_audit(agreement, _measurement("inference", groups=score, details=known.model_dump()))])
-    assert [(one["type"], one["value"]) for result in _results(made) for one in result["metrics"]] == [
+    card = update_card("", [_audit(agreement, _measurement("inference", groups=score, details=details.model_dump()))])
+    assert [(metric["type"], metric["value"]) for result in _read_results(card) for metric in result["metrics"]] == [
         ("unmask-association-none", "none"),
         ("unmask-inference-stereotype", 0.4217),
     ]
-    assert "| stereotype, in nats (not interpretable) | 0.42 |" in made
-    assert "| NLI-CoAL score (not interpretable) | 0.30 |" in made
-    assert "| stereotype, of 1 | 0.42 |" in made
+    assert "| stereotype, in nats (not interpretable) | 0.42 |" in card
+    assert "| NLI-CoAL score (not interpretable) | 0.30 |" in card
+    assert "| stereotype, of 1 | 0.42 |" in card
 
 
 def test_a_measure_of_another_package_says_whose_it_is() -> None:
     origin = Origin(package="acme-bias", version="1.2", about="?", citation="A. Author (2020), <b>Pronouns</b>.")
     foreign = _measurement("pronouns", corpus="theirs", caveats=[], plugin=origin)
-    made = update_card("", [_audit(foreign, _measurement())])
-    assert "# pronouns is in the package acme-bias 1.2: install it first\n$ unmask audit org/my-model" in made
-    assert "- Pronouns, a measure of the package acme-bias 1.2. A. Author (2020), &lt;b>Pronouns" in made
+    card = update_card("", [_audit(foreign, _measurement())])
+    assert "# pronouns is in the package acme-bias 1.2: install it first\n$ unmask audit org/my-model" in card
+    assert "- Pronouns, a measure of the package acme-bias 1.2. A. Author (2020), &lt;b>Pronouns" in card
 
 
 def test_limits_are_named_without_caveats_and_once() -> None:
     binary = Caveat(code="binary-gender", text="Gender is treated as binary.")
     for caveats in ([], [binary]):
-        made = update_card("", [_audit(_measurement(caveats=caveats))])
-        said = made.partition("### What this does not say\n")[2].partition("###")[0]
-        assert "\n- Gender is treated as binary" in said
-        assert said.count("binary") == 1
+        card = update_card("", [_audit(_measurement(caveats=caveats))])
+        limitations = card.partition("### What this does not say\n")[2].partition("###")[0]
+        assert "\n- Gender is treated as binary" in limitations
+        assert limitations.count("binary") == 1
 
 
 def test_audits_are_merged_and_the_last_counts() -> None:
     newer = _measurement(tests={"stereotype": _test(5.0)})
-    made = update_card("", [_audit(_measurement(), _measurement("geometry")), _audit(newer, weights=None)])
-    assert [one["metrics"][0]["value"] for one in _results(made)] == [5.0, 0.4217]
-    assert "- Association, Geometry: The words are few." in made
+    card = update_card("", [_audit(_measurement(), _measurement("geometry")), _audit(newer, weights=None)])
+    assert [result["metrics"][0]["value"] for result in _read_results(card)] == [5.0, 0.4217]
+    assert "- Association, Geometry: The words are few." in card
     with pytest.raises(UnmaskError, match="'a', 'b'; give audits of one model"):
         update_card("", [_audit(name="a"), _audit(name="b", weights="other")])
     for weights in (None, "abc123"):
@@ -373,10 +385,10 @@ def test_audits_are_merged_and_the_last_counts() -> None:
 )
 def test_a_hostile_name_is_text(name: str) -> None:
     measurement = _measurement("sentiment", headline=[f"Of {name} it says much."], corpus=name)
-    made = update_card("", [_audit(measurement, name=name)])
-    assert update_card(made, [_audit(measurement, name=name)]) == made
-    assert set(yaml.safe_load(split_card(made)[1])) == {"model-index"}
-    section = split_card(made)[2]
+    card = update_card("", [_audit(measurement, name=name)])
+    assert update_card(card, [_audit(measurement, name=name)]) == card
+    assert set(yaml.safe_load(split_card(card)[1])) == {"model-index"}
+    section = split_card(card)[2]
     parsed = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(section)
     inside = [inner for token in parsed for inner in token.children or ()]
     tags = [token.content.strip() for token in (*parsed, *inside) if token.type.startswith("html")]
@@ -384,7 +396,7 @@ def test_a_hostile_name_is_text(name: str) -> None:
     assert not {token.type for token in inside} & {"link_open", "image", "s_open"}
     bold = [after.content for token, after in pairwise(inside) if token.type == "strong_open"]
     assert [text.partition(":")[0] for text in bold] == ["Sentiment"]
-    assert "\u202e" not in made
+    assert "\u202e" not in card
     assert [line for line in section.splitlines() if line.startswith(END)] == [END]
 
 
@@ -408,8 +420,8 @@ def test_a_card_beside_its_model(model_folder: Callable[[str], Path], tmp_path: 
     assert printed.returncode == 0, printed.stderr
     assert printed.stdout == update_card("", [storage.load(tmp_path / "audit")])
     assert f"--to {model}" in printed.stderr
-    made = unmask.card(tmp_path / "audit", to=model)
-    assert (made.text, made.path, made.changed, made.note) == (printed.stdout, model / "README.md", True, "")
+    card = unmask.card(tmp_path / "audit", to=model)
+    assert (card.text, card.path, card.changed, card.note) == (printed.stdout, model / "README.md", True, "")
     assert (model / "README.md").read_text(encoding="utf-8") == printed.stdout
     assert not unmask.card(tmp_path / "audit", to=model / "README.md").changed
     differs = _run("card", "other", "--to", "model", cwd=tmp_path)
@@ -420,13 +432,13 @@ def test_a_card_beside_its_model(model_folder: Callable[[str], Path], tmp_path: 
 
 def test_bad_words(tmp_path: Path) -> None:
     storage.save(tmp_path / "audit", storage.Folder(_audit()))
-    for audit, to, said in (
+    for audit, to, message in (
         ("nothing", None, "has no result.json"),
         ("audit", "no/such/README.md", "no/such does not exist"),
         ("audit", "model.safetensors", "neither a folder nor a .md file"),
     ):
-        with pytest.raises(UnmaskError, match=said):
+        with pytest.raises(UnmaskError, match=message):
             unmask.card(tmp_path / audit, to=to and tmp_path / to)
-    done = _run("card", "nothing", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
+    process = _run("card", "nothing", cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    assert len(process.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""Audits of several models: each once, stored, resumed, in this process or on Ray, and ranked at the end."""
+"""Audits of several models: stored, resumed, run locally or on Ray, and ranked."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 @pytest.fixture
 def options(tmp_path: Path) -> dict[str, Any]:
-    """Options for a short audit: one template, two professions of each group."""
+    """Options for a short audit: one template, two professions per group."""
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     (tmp_path / "p.csv").write_text(
         "profession,group,workforce_share\nmason,male,3\nplumber,male,2.7\nsecretary,female,93\n"
@@ -48,13 +48,13 @@ def make_models(model_folder: Folder, tmp_path: Path) -> Callable[[int], list[st
 
     def make(number: int) -> list[str]:
         return [
-            str(_perturbed(model_folder("bert-uncased"), tmp_path / f"bert-{seed}", seed)) for seed in range(number)
+            str(_perturb_model(model_folder("bert-uncased"), tmp_path / f"bert-{seed}", seed)) for seed in range(number)
         ]
 
     return make
 
 
-def _perturbed(model: Path, folder: Path, seed: int) -> Path:
+def _perturb_model(model: Path, folder: Path, seed: int) -> Path:
     shutil.copytree(model, folder)
     generator = torch.Generator().manual_seed(seed)
     weights = {
@@ -66,22 +66,22 @@ def _perturbed(model: Path, folder: Path, seed: int) -> Path:
 
 
 @pytest.fixture
-def audited(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def audit_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Count how often each model is audited in this process."""
     counts: Counter[str] = Counter()
     run = run_audit
 
-    def count(model: str, *more: Any, **options: Any) -> unmask.Audit:
+    def count_audit(model: str, *arguments: Any, **options: Any) -> unmask.Audit:
         counts[Path(model).name] += 1
-        return run(model, *more, **options)
+        return run(model, *arguments, **options)
 
-    monkeypatch.setattr(ranking, "run_audit", count)
+    monkeypatch.setattr(ranking, "run_audit", count_audit)
     return counts
 
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    """A cluster of this machine with two CPUs: one worker for each of two steps."""
+    """A local cluster with two CPUs: one worker for each of two steps."""
     ray = pytest.importorskip("ray")
     ray.init(
         address="local",
@@ -96,74 +96,76 @@ def ray() -> Iterator[Any]:
     ray.shutdown()
 
 
-def _statuses(found: unmask.AuditedModels) -> dict[str, str]:
-    return {Path(model).name: outcome.status for model, outcome in found.outcomes.items()}
+def _read_statuses(run: unmask.AuditedModels) -> dict[str, str]:
+    return {Path(model).name: outcome.status for model, outcome in run.outcomes.items()}
 
 
 @pytest.mark.usefixtures("ray")
 def test_ten_models_on_two_ray_workers(
     make_models: Callable[[int], list[str]],
     options: dict[str, Any],
-    audited: Counter[str],
+    audit_counts: Counter[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make_models(10)
-    monkeypatch.chdir(tmp_path)  # the workers run elsewhere
+    monkeypatch.chdir(tmp_path)  # the workers run in another folder
     relative = {name: path.relative_to(tmp_path) for name, path in options.items()}
     models = [f"bert-{seed}" for seed in range(10)]
-    found = unmask.audit_many(models, "several", engine="ray", **relative)
-    assert (found.failures, _statuses(found)) == ({}, dict.fromkeys(models, "done"))
-    results = {model: storage.load(folder) for model, folder in found.folders.items()}
+    run = unmask.audit_many(models, "several", engine="ray", **relative)
+    assert (run.failures, _read_statuses(run)) == ({}, dict.fromkeys(models, "done"))
+    results = {model: storage.load(folder) for model, folder in run.folders.items()}
     assert len({result.model.weight_hash for result in results.values()}) == 10
-    assert found.page == Path("several/ranking.html")
-    page = found.page.read_text(encoding="utf-8")
-    for model, folder in found.folders.items():
+    assert run.page == Path("several/ranking.html")
+    page = run.page.read_text(encoding="utf-8")
+    for model, folder in run.folders.items():
         assert f'<a href="cells/{folder.name}/report.html">{model}</a>' in page
     assert_loads_nothing(page)
-    assert {row.split(",")[6] for row in unmask.ranking([*found.folders.values()], "csv").splitlines()[1:]} == {*models}
-    assert not audited, "nothing was audited in this process"
-    again = unmask.audit_many(models, "several", **options)
-    assert _statuses(again) == dict.fromkeys(models, "kept"), "the other engine finds the same audits"
-    assert again.folders == found.folders
-    assert not audited
+    assert {row.split(",")[6] for row in unmask.ranking([*run.folders.values()], "csv").splitlines()[1:]} == {*models}
+    assert not audit_counts, "nothing was audited in this process"
+    repeated = unmask.audit_many(models, "several", **options)
+    assert _read_statuses(repeated) == dict.fromkeys(models, "kept"), "the other engine finds the same audits"
+    assert repeated.folders == run.folders
+    assert not audit_counts
     alone = unmask.audit(tmp_path / "bert-3", **options)
-    assert [one.tests for one in alone.measurements] == [one.tests for one in results["bert-3"].measurements]
+    assert [measurement.tests for measurement in alone.measurements] == [
+        measurement.tests for measurement in results["bert-3"].measurements
+    ]
 
 
 def test_an_interrupted_run_continues(
     make_models: Callable[[int], list[str]],
     options: dict[str, Any],
-    audited: Counter[str],
+    audit_counts: Counter[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = make_models(3)
     counting = vars(ranking)["run_audit"]  # as patched by the fixture
 
-    def interrupt(model: str, *more: Any, **options: Any) -> unmask.Audit:
+    def interrupt(model: str, *arguments: Any, **options: Any) -> unmask.Audit:
         if Path(model).name == "bert-1":
             raise KeyboardInterrupt
-        audit: unmask.Audit = counting(model, *more, **options)
+        audit: unmask.Audit = counting(model, *arguments, **options)
         return audit
 
     with monkeypatch.context() as patch:
         patch.setattr(ranking, "run_audit", interrupt)
         with pytest.raises(Stopped, match="1 of 3 steps"):
             unmask.audit_many(models, tmp_path / "out", **options)
-    assert audited == {"bert-0": 1}
-    found = unmask.audit_many(models, tmp_path / "out", **options)
-    assert _statuses(found) == {"bert-0": "kept", "bert-1": "done", "bert-2": "done"}
-    assert audited == {"bert-0": 1, "bert-1": 1, "bert-2": 1}
+    assert audit_counts == {"bert-0": 1}
+    run = unmask.audit_many(models, tmp_path / "out", **options)
+    assert _read_statuses(run) == {"bert-0": "kept", "bert-1": "done", "bert-2": "done"}
+    assert audit_counts == {"bert-0": 1, "bert-1": 1, "bert-2": 1}
 
 
 def test_a_model_is_audited_again_only_if_something_changed(
-    make_models: Callable[[int], list[str]], options: dict[str, Any], audited: Counter[str], tmp_path: Path
+    make_models: Callable[[int], list[str]], options: dict[str, Any], audit_counts: Counter[str], tmp_path: Path
 ) -> None:
     models = make_models(2)
 
-    def run(*models: str, **more: Any) -> list[str]:
-        return [*_statuses(unmask.audit_many(models, tmp_path / "out", **options, **more)).values()]
+    def run(*models: str, **arguments: Any) -> list[str]:
+        return [*_read_statuses(unmask.audit_many(models, tmp_path / "out", **options, **arguments)).values()]
 
     assert run(*models) == ["done", "done"]
     assert run(*reversed(models), device="cpu") == ["kept", "kept"]
@@ -172,9 +174,9 @@ def test_a_model_is_audited_again_only_if_something_changed(
         file.write("{person} works as {a} {profession}.\n")
     assert run(models[0]) == ["done"], "the content of a file counts"
     shutil.rmtree(models[0])
-    _perturbed(Path(models[1]), Path(models[0]), seed=9)
+    _perturb_model(Path(models[1]), Path(models[0]), seed=9)
     assert run(models[0]) == ["done"], "the weights of a model count"
-    assert audited == {"bert-0": 4, "bert-1": 1}
+    assert audit_counts == {"bert-0": 4, "bert-1": 1}
 
 
 def test_a_model_that_fails_stops_no_other(
@@ -183,30 +185,30 @@ def test_a_model_that_fails_stops_no_other(
     make_models(2)
     files = [text for name, path in options.items() for text in (f"--{name}", path.name)]
     words = ("audit", "bert-0", "no-such-model", "./gone", "bert-1", *files)
-    done = command(*words, "--json", cwd=tmp_path)
-    assert done.returncode == 1
-    found = json.loads(done.stdout)
-    assert [*found["audits"]] == ["bert-0", "bert-1"]
-    assert [row["model"] for row in found["ranking"]] in (["bert-0", "bert-1"], ["bert-1", "bert-0"])
-    assert [*found["failures"]] == ["no-such-model", "./gone"]
-    assert found["failures"]["./gone"].startswith("folder './gone' does not exist; give a model folder")
-    lines = done.stderr.splitlines()
-    for model, why in found["failures"].items():
+    process = command(*words, "--json", cwd=tmp_path)
+    assert process.returncode == 1
+    output = json.loads(process.stdout)
+    assert [*output["audits"]] == ["bert-0", "bert-1"]
+    assert [row["model"] for row in output["ranking"]] in (["bert-0", "bert-1"], ["bert-1", "bert-0"])
+    assert [*output["failures"]] == ["no-such-model", "./gone"]
+    assert output["failures"]["./gone"].startswith("folder './gone' does not exist; give a model folder")
+    lines = process.stderr.splitlines()
+    for model, why in output["failures"].items():
         assert sum(why in line for line in lines) == 1, f"one line for {model}"
-    page = (tmp_path / found["report"]).read_text(encoding="utf-8")
+    page = (tmp_path / output["report"]).read_text(encoding="utf-8")
     assert "bert-0" in page
     assert "no-such-model" not in page
     (tmp_path / "bert-0").rename(tmp_path / "gone")
-    mended = command("audit", "./gone", "bert-1", *files, cwd=tmp_path)
-    assert (mended.returncode, mended.stderr.count("1 of 2")) == (0, 2), "one is done, and one was kept"
-    assert f"Ranking: {OUT / 'ranking.html'}" in mended.stdout.splitlines()
-    for folder in found["audits"].values():
+    resumed = command("audit", "./gone", "bert-1", *files, cwd=tmp_path)
+    assert (resumed.returncode, resumed.stderr.count("1 of 2")) == (0, 2), "one is done, and one was kept"
+    assert f"Ranking: {OUT / 'ranking.html'}" in resumed.stdout.splitlines()
+    for folder in output["audits"].values():
         assert (tmp_path / folder / "report.html").is_file()
 
 
 def test_if_all_models_fail_there_is_no_ranking(tmp_path: Path) -> None:
-    found = unmask.audit_many(["./gone", "./away"], tmp_path / "out")
-    assert (found.page, found.folders, [*found.failures]) == (None, {}, ["./gone", "./away"])
+    run = unmask.audit_many(["./gone", "./away"], tmp_path / "out")
+    assert (run.page, run.folders, [*run.failures]) == (None, {}, ["./gone", "./away"])
     assert not (tmp_path / "out" / "ranking.html").exists()
 
 
@@ -225,10 +227,10 @@ def test_if_all_models_fail_there_is_no_ranking(tmp_path: Path) -> None:
 def test_what_cannot_work_is_one_line_and_nothing_is_audited(tmp_path: Path, words: list[str], line: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
-    done = command("audit", *words, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    (said,) = done.stderr.splitlines()
-    assert said.startswith(f"unmask: {line}")
+    process = command("audit", *words, cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (2, "")
+    (message,) = process.stderr.splitlines()
+    assert message.startswith(f"unmask: {line}")
     assert [path.name for path in tmp_path.iterdir()] == ["full"]
 
 
@@ -249,36 +251,36 @@ def test_a_file_of_settings_can_list_models(
     file = tmp_path / "audit.toml"
     text = 'templates = "t.csv"\nprofessions = "p.csv"\nout = "out"\n'
     file.write_text(f'model = ["bert-0", "bert-1"]\ncpus = 1\n{text}')
-    given = unmask.read_config(file)
-    models = given.pop("model")
+    settings = unmask.read_config(file)
+    models = settings.pop("model")
     assert models == (str(tmp_path / "bert-0"), str(tmp_path / "bert-1"))
-    assert given == options
+    assert settings == options
     monkeypatch.chdir(tmp_path)
-    assert _statuses(unmask.audit_many(models, **given, out="out")) == {
+    assert _read_statuses(unmask.audit_many(models, **settings, out="out")) == {
         "bert-0": "done",
         "bert-1": "done",
     }
-    done = command("audit", "--config", file, cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("2 of 2 models had been audited before")) == (0, 1)
+    process = command("audit", "--config", file, cwd=tmp_path)
+    assert (process.returncode, process.stderr.count("2 of 2 models had been audited before")) == (0, 1)
     file.write_text(f'model = ["bert-0"]\n{text}'.replace("out =", "seed = 3\n#"))
     assert unmask.read_config(file)["model"] == str(tmp_path / "bert-0")
-    done = command("audit", "--config", file, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = command("audit", "--config", file, cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
     assert storage.load(tmp_path / "audits" / "bert-0").seed == 3, "one model is audited as ever"
 
 
 def test_the_hash_of_word_vectors(tmp_path: Path) -> None:
-    """The words beside an npy file count, and a folder of debiased vectors is its file."""
+    """The hash covers the word file next to an npy file; a folder of debiased vectors hashes like its file."""
     np.save(tmp_path / "v.npy", np.ones((2, 3)))
     (tmp_path / "v.txt").write_text("a\nb\n")
     before = hash_model(str(tmp_path / "v.npy"))
     (tmp_path / "v.txt").write_text("a\nc\n")
     assert hash_model(str(tmp_path / "v.npy")) != before
     shutil.copy(tmp_path / "v.npy", tmp_path / "v.bin")
-    made = tmp_path / "made"
-    made.mkdir()
-    shutil.copy(tmp_path / "v.npy", made / "w.bin")
+    folder = tmp_path / "made"
+    folder.mkdir()
+    shutil.copy(tmp_path / "v.npy", folder / "w.bin")
     hashes = {"weight_hash": "b", "parent": {"weight_hash": "a"}}
     record = {"method": "hard-debias", "made": {"file": "w.bin"}} | hashes
-    (made / "mitigation.json").write_text(json.dumps(record))
-    assert hash_model(str(made)) == hash_model(str(tmp_path / "v.bin"))
+    (folder / "mitigation.json").write_text(json.dumps(record))
+    assert hash_model(str(folder)) == hash_model(str(tmp_path / "v.bin"))

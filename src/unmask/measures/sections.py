@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unmask.measures import registry
+from unmask.measures.base import Measure
 from unmask.report.blocks import Text
 from unmask.report.change_blocks import default_comparison_blocks, first_change
 from unmask.report.comparison import ComparisonSection
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_METHOD = (
-    "Both models scored the same items, which are paired. The mean score is tested with a paired t test, and zero means"
-    " no bias. Other estimates are shown before and after, without a test of their change."
+    "Both models scored the same items, which are paired. The change of the mean score is tested{}, and zero means no"
+    " bias. Other estimates are shown before and after, without a test of their change."
 )
 
 CHOSEN = (
@@ -45,6 +46,12 @@ ABSENCE = (
     " measured goes unseen.",
     "These numbers describe the model on such words and texts. What it does to people depends on how it is used.",
 )
+
+
+def _comparison_method(measure: Measure) -> str:
+    """How two models are compared by a measure, in a sentence."""
+    test = f", with a jackknife over {' and '.join(measure.samples)}," if measure.samples else " with a paired t test"
+    return measure.comparison_method or DEFAULT_METHOD.format(test)
 
 
 def measure_name(name: str) -> str:
@@ -134,7 +141,7 @@ def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None
         items=measure.compared_items,
         warning=report.warning,
         explanation=report.explanation,
-        method=[Text(report.method or [measure.comparison_method or DEFAULT_METHOD]), Text(citations, style="note")],
+        method=[Text(report.method or [_comparison_method(measure)]), Text(citations, style="note")],
         source=measure.source if measure.origin else "",
     )
 

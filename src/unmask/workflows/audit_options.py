@@ -34,7 +34,7 @@ PROTOCOL_HELP = "sound: corrected method. published: exact reproduction of the p
 SEED_HELP = "Seed of random samples, permutations and the noise floor."
 
 
-def _list_values(attribute: str) -> list[str]:
+def list_values(attribute: str) -> list[str]:
     """The languages or corpora of all built-in measures."""
     return list(dict.fromkeys(name for measure in registry.built_in() for name in getattr(measure, attribute)))
 
@@ -70,7 +70,7 @@ class AuditOptions(LoadOptions):
         ("en",),
         f"{_describe_languages()}; can be given several times.",
         key="language",
-        suggestions=lambda: _list_values("languages"),
+        suggestions=lambda: list_values("languages"),
     )
     protocol: str = option(
         "sound",
@@ -81,7 +81,7 @@ class AuditOptions(LoadOptions):
         (),
         _describe_corpora(),
         key="corpus",
-        suggestions=lambda: _list_values("corpora"),
+        suggestions=lambda: list_values("corpora"),
     )
     seed: int = option(SEED, SEED_HELP, minimum=0, last=True)
     workspace: Path | None = option(
@@ -123,8 +123,8 @@ class AuditOptions(LoadOptions):
         for name in sorted(self.given_names - used):
             owner = next(measure.name for measure in registry.installed() if name in measure.Options.model_fields)
             raise UnmaskError(
-                f"--{name.replace('_', '-')} is for {owner}, and this model is measured for {names}; leave it"
-                " out, or give another model"
+                f"--{name.replace('_', '-')} is for {owner}, and this model is measured for {names}; add --measure"
+                f" {owner}, or leave it out"
             )
         corpora = [corpus for measure in measures for corpus in measure.corpora]
         for corpus in self.corpora:
@@ -135,7 +135,7 @@ class AuditOptions(LoadOptions):
                     raise UnmaskError(
                         f"--corpus {corpus} is for {measure.name}, and this model is measured for {names}; leave it out"
                     )
-            check_choice(corpus, corpora or _list_values("corpora"), "corpus")
+            check_choice(corpus, corpora or list_values("corpora"), "corpus")
 
 
 class AuditCommand(EngineOptions, AuditOptions):
@@ -174,8 +174,8 @@ class AnalyseOptions(Options):
     )
     language: str | None = option(
         None,
-        f"{join_or(_list_values('languages'))}, for files that do not state it. Default: en.",
-        suggestions=lambda: _list_values("languages"),
+        f"{join_or(list_values('languages'))}, for files that do not state it. Default: en.",
+        suggestions=lambda: list_values("languages"),
     )
     protocol: str = option("sound", PROTOCOL_HELP, choices=PROTOCOLS)
     score_column: str | None = option(None, "The column of the scores. Default: that of the measure.")

@@ -28,7 +28,7 @@ from unmask.steps import say as say_step
 from unmask.steps import step
 from unmask.workflows import agreement, usefulness
 from unmask.workflows.audit import Audit, ReportedResult, describe_run
-from unmask.workflows.audit_options import AuditOptions, audit_options
+from unmask.workflows.audit_options import AuditOptions, audit_options, list_values
 from unmask.workflows.compared_models import Subject, comparison_key, gather_subjects
 from unmask.workflows.usefulness import CLASSIFIER_TASKS, DownstreamTask
 
@@ -47,9 +47,9 @@ class CompareOptions(LoadOptions):
 
     languages: tuple[str, ...] = option(
         (),
-        "en or de, for models. Default: as the first audit among those given was made, or en.",
+        "The languages in which models are audited. Default: those of the first audit among those given, or en.",
         key="language",
-        suggestions=("en", "de"),
+        suggestions=lambda: list_values("languages"),
     )
     protocol: str | None = option(
         None,

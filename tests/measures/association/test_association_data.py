@@ -10,7 +10,9 @@ import pytest
 
 from released_rows import released_rows
 from unmask.errors import UnmaskError
+from unmask.measures.association import AssociationMeasure
 from unmask.measures.association.data import CORPORA, AssociationRow, build_rows
+from unmask.results.formatting import LANGUAGES
 
 RELEASED_FILES = {"en": "BEC-Pro_EN.as-published.tsv", "de": "BEC-Pro_DE.tsv"}
 # SHA-256 of each column of the released files, cells joined by line feeds, so that the comparison runs without them
@@ -174,3 +176,8 @@ def test_an_unknown_language_or_corpus_is_refused(language: str, corpus: str) ->
 def _find_row(rows: list[AssociationRow], sentence: str) -> AssociationRow:
     (row,) = [row for row in rows if row.sentence == sentence]
     return row
+
+
+def test_the_measure_declares_the_languages_and_corpora_of_its_data() -> None:
+    assert set(AssociationMeasure.languages) == CORPORA.keys() <= LANGUAGES.keys()
+    assert set(AssociationMeasure.corpora) == {corpus for corpora in CORPORA.values() for corpus in corpora}

@@ -1,4 +1,4 @@
-"""First names: which stands for which, and where they stand in a text."""
+"""First names: exchange pairs and detection in texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from unmask.rewriting.english.name_exchange import (
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own, so that nothing is read from or left in the user's."""
+    """A separate cache, so that the user's cache is neither read nor changed."""
     folder = tmp_path_factory.getbasetemp() / "names-cache"
     monkeypatch.setattr(pooch, "os_cache", lambda _: folder)
     return folder
@@ -40,11 +40,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 def test_three_names_of_each_gender_are_matched_as_worked_by_hand() -> None:
-    # Frequencies e^6, e^3, e^0 and e^5, e^3, e^1, shares all 1: scaled 1, .5, 0 against .8333, .5, .1667.
+    # Frequencies e^6, e^3, e^0 and e^5, e^3, e^1, all shares 1: scaled to 1, .5, 0 and .8333, .5, .1667.
     male = [FirstName(name, float(np.exp(power)), 0) for name, power in (("Al", 6), ("Bo", 3), ("Cy", 0))]
     female = [FirstName(name, 0, float(np.exp(power))) for name, power in (("Dot", 5), ("Eve", 3), ("Fay", 1))]
     pairs = {"Al": "Dot", "Bo": "Eve", "Cy": "Fay"}
-    assert match_names(male, female) == pairs | {two: one for one, two in pairs.items()}
+    assert match_names(male, female) == pairs | {female_name: male_name for male_name, female_name in pairs.items()}
 
 
 def test_the_share_of_the_gender_counts_too() -> None:
@@ -62,12 +62,12 @@ def test_the_sum_of_distances_is_that_of_the_best_permutation(
     left: list[tuple[float, ...]], right: list[tuple[float, ...]]
 ) -> None:
     few, many = sorted((np.array(left), np.array(right)), key=len)
-    found = sum(np.linalg.norm(few[one] - many[two]) for one, two in assign_pairs(few, many))
-    every = (
-        sum(np.linalg.norm(few[place] - many[choice]) for place, choice in enumerate(choices))
+    total = sum(np.linalg.norm(few[row] - many[column]) for row, column in assign_pairs(few, many))
+    totals = (
+        sum(np.linalg.norm(few[index] - many[choice]) for index, choice in enumerate(choices))
         for choices in itertools.permutations(range(len(many)), len(few))
     )
-    assert found == pytest.approx(min(every), abs=1e-9)
+    assert total == pytest.approx(min(totals), abs=1e-9)
 
 
 def test_names_left_over_go_one_way_to_the_nearest() -> None:
@@ -103,10 +103,10 @@ def test_nobody_is_given_an_unfit_name() -> None:
 def test_neutral_names_are_distinct_as_far_as_they_go() -> None:
     names = [FirstName(f"N{'a' * size}", 1000 / (size + 1), 0) for size in range(40)]
     neutral = [FirstName(f"E{'a' * size}", 400 / (size + 1), 400 / (size + 1)) for size in range(12)]
-    found = assign_neutral_names(names, neutral)
-    assert found.keys() == {name.name for name in names}
-    assert set(found.values()) == {name.name for name in neutral}
-    assert max(list(found.values()).count(name.name) for name in neutral) <= 8
+    assigned = assign_neutral_names(names, neutral)
+    assert assigned.keys() == {name.name for name in names}
+    assert set(assigned.values()) == {name.name for name in neutral}
+    assert max(list(assigned.values()).count(name.name) for name in neutral) <= 8
 
 
 def test_without_neutral_names_none_is_given() -> None:
@@ -127,7 +127,7 @@ def test_partners_are_of_the_other_gender_and_pairs_come_back() -> None:
         assert partner is not None
         assert partner[0].isupper()
         assert names.gender(partner) == ("male" if gender == "female" else "female")
-        mutual += names.partner(partner, "swap") == names.partner(partner, gender)  # both ask for the same partner
+        mutual += names.partner(partner, "swap") == names.partner(partner, gender)  # both modes give the same partner
         if gender == "male" and names.other[partner.lower()].lower() == name:
             assert names.partner(str(names.partner(name, "swap")), "swap") == name.title()
     assert mutual == sum(gender != "either" for gender in names.genders.values())
@@ -143,19 +143,19 @@ def test_most_people_are_in_one_to_one_pairs() -> None:
             bearers[gender] += name.frequency
             paired[gender] += name.frequency * (names.other[names.other[name.name.lower()].lower()] == name.name)
     assert paired["male"] / bearers["male"] > 0.97
-    assert paired["female"] / bearers["female"] > 0.8  # women bear more different names than men
+    assert paired["female"] / bearers["female"] > 0.8  # women have more different names than men
 
 
 def test_pairs_are_alike(say: Callable[[str], None]) -> None:
     names = build_exchange()
-    known = {name.name: name for name in first_names()}
+    by_name = {name.name: name for name in first_names()}
     pairs = [
-        (known[partner], known[names.other[partner.lower()]])
+        (by_name[partner], by_name[names.other[partner.lower()]])
         for name, partner in names.other.items()
         if names.genders[name] == "male" and names.other[partner.lower()].lower() == name
     ]
-    ratios = [max(one.frequency / two.frequency, two.frequency / one.frequency) for one, two in pairs]
-    shares = [abs(one.female_share - (1 - two.female_share)) for one, two in pairs]
+    ratios = [max(first.frequency / second.frequency, second.frequency / first.frequency) for first, second in pairs]
+    shares = [abs(first.female_share - (1 - second.female_share)) for first, second in pairs]
     quantiles = np.quantile(ratios, (0.5, 0.9, 0.99)).round(3)
     say(f"{len(pairs)} pairs; ratio of frequencies: median, 90 %, 99 %: {quantiles}")
     assert len(pairs) > 900
@@ -187,11 +187,11 @@ def test_directions() -> None:
 def test_no_two_people_of_a_document_become_one() -> None:
     names = build_exchange()
     assert names.partners(["Mary", "John"], "swap") == {"Mary": "John", "John": "Mary"}
-    given = names.partners(["John", "Mary", "JOHN", "James", "Barbara", "Leslie", "Xyzzy"], "female")
-    assert given.keys() == {"John", "JOHN", "James"}
-    assert given["John"] == given["JOHN"] != "Mary"
-    assert len({*given.values(), "Mary", "Barbara"}) == 4
-    assert all(names.gender(name) == "female" for name in given.values())
+    partners = names.partners(["John", "Mary", "JOHN", "James", "Barbara", "Leslie", "Xyzzy"], "female")
+    assert partners.keys() == {"John", "JOHN", "James"}
+    assert partners["John"] == partners["JOHN"] != "Mary"
+    assert len({*partners.values(), "Mary", "Barbara"}) == 4
+    assert all(names.gender(name) == "female" for name in partners.values())
     many = [name.name for name in first_names()[:30]]
     neutral = names.partners(many, "neutral")
     assert len(set(neutral.values())) == len(neutral)
@@ -199,7 +199,7 @@ def test_no_two_people_of_a_document_become_one() -> None:
 
 
 def test_where_names_run_out_they_are_shared(tmp_path: Path) -> None:
-    names = build_exchange(small(tmp_path, "name,sex,count\nAnn,F,11\nBob,M,9\nEve,F,3\n"))
+    names = build_exchange(write_names(tmp_path, "name,sex,count\nAnn,F,11\nBob,M,9\nEve,F,3\n"))
     assert names.partners(["Ann", "Eve"], "male") == {"Ann": "Bob", "Eve": "Bob"}
 
 
@@ -214,7 +214,7 @@ def test_a_large_list_is_matched(data: Path) -> None:
 # The cache
 
 
-def small(folder: Path, text: str = "name,sex,count\nAnn,F,10\nBob,M,9\nSam,M,5\nSam,F,5\nEve,F,3\n") -> Path:
+def write_names(folder: Path, text: str = "name,sex,count\nAnn,F,10\nBob,M,9\nSam,M,5\nSam,F,5\nEve,F,3\n") -> Path:
     path = folder / "names.csv"
     path.write_text(text, encoding="utf-8")
     return path
@@ -222,7 +222,7 @@ def small(folder: Path, text: str = "name,sex,count\nAnn,F,10\nBob,M,9\nSam,M,5\
 
 def test_the_matching_is_kept_and_read_again(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = set(cache.glob("names/*.json"))
-    path = small(tmp_path)
+    path = write_names(tmp_path)
     first = build_exchange(path)
     (file,) = set(cache.glob("names/*.json")) - before
     monkeypatch.setattr(module, "match_names", lambda *_: pytest.fail("computed although it is in the cache"))
@@ -236,7 +236,7 @@ def test_the_matching_is_kept_and_read_again(tmp_path: Path, cache: Path, monkey
 )
 def test_a_broken_cache_is_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path)
-    path = small(tmp_path, "name,sex,count\nAnn,F,20\nBob,M,9\n")
+    path = write_names(tmp_path, "name,sex,count\nAnn,F,20\nBob,M,9\n")
     first = build_exchange(path)
     (file,) = tmp_path.glob("names/*.json")
     file.write_bytes(broken.encode("latin-1"))
@@ -247,10 +247,10 @@ def test_a_broken_cache_is_computed_anew(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "file")
-    assert build_exchange(small(tmp_path)).partner("ann", "swap") == "Bob"
+    assert build_exchange(write_names(tmp_path)).partner("ann", "swap") == "Bob"
 
 
-# A user's names
+# User-defined names
 
 
 def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("name,gender,count\nAnn,F,1\n", "column 'sex' is missing; it has 'name', 'gender', 'count'"),
         ("name,sex\nAnn,F\n", "column 'count' is missing"),
@@ -283,9 +283,9 @@ def test_a_users_names_are_read_plain_and_packed(tmp_path: Path) -> None:
         ("name,sex,count\nAnn,F,1\nEve,F,2\n", "has no male names"),
     ],
 )
-def test_bad_lists_are_refused_in_one_line(tmp_path: Path, text: str, says: str) -> None:
-    with pytest.raises(UnmaskError, match=re.escape(says)) as caught:
-        build_exchange(small(tmp_path, text))
+def test_bad_lists_are_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UnmaskError, match=re.escape(message)) as caught:
+        build_exchange(write_names(tmp_path, text))
     assert "\n" not in str(caught.value)
 
 
@@ -294,13 +294,13 @@ def test_unreadable_lists_are_refused(tmp_path: Path) -> None:
     latin.write_bytes("name,sex,count\nZoë,F,1\n".encode("latin-1"))
     cut = tmp_path / "cut.csv.gz"
     cut.write_bytes(gzip.compress(b"name,sex,count\nAnn,F,1\n" * 50)[:-20])
-    for path, says in (
+    for path, message in (
         (latin, "not UTF-8"),
         (cut, "cannot be read"),
         (tmp_path, "Is a directory"),
         (tmp_path / "no", "exist"),
     ):
-        with pytest.raises(UnmaskError, match=says):
+        with pytest.raises(UnmaskError, match=message):
             build_exchange(path)
 
 
@@ -310,7 +310,7 @@ def test_the_word_lists_are_sound() -> None:
     assert all(word == word.lower().strip() and word for words in name_context().values() for word in words)
 
 
-# Where names stand: every first name to be exchanged is in brackets, nothing else is to be found.
+# Detection: the first names to be exchanged are in brackets; nothing else may be detected.
 
 SENTENCES = {
     "plain": """
@@ -515,7 +515,7 @@ SENTENCES = {
         Santa and Jesus were there with a Christian priest.
     """,
 }
-CASES = [(kind, line.strip()) for kind, lines in SENTENCES.items() for line in lines.strip().splitlines()]
+CASES = [(topic, line.strip()) for topic, lines in SENTENCES.items() for line in lines.strip().splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -523,15 +523,15 @@ def census() -> Exchange:
     return build_exchange()
 
 
-@pytest.mark.parametrize(("kind", "line"), CASES)
-def test_names_are_found_where_they_stand(census: Exchange, kind: str, line: str) -> None:
+@pytest.mark.parametrize(("topic", "line"), CASES)
+def test_names_are_found_where_they_stand(census: Exchange, topic: str, line: str) -> None:
     line = line.replace("\\n", "\n")
     text = line.replace("[", "").replace("]", "")
-    wanted = []
+    expected = []
     for number, mark in enumerate(re.finditer(r"\[(.*?)\]", line)):
         start = mark.start() - 2 * number
-        wanted.append((start, start + len(mark.group(1))))
-    assert [(name.start, name.end) for name in find_names(text, census)] == wanted, kind
+        expected.append((start, start + len(mark.group(1))))
+    assert [(name.start, name.end) for name in find_names(text, census)] == expected, topic
 
 
 def test_a_double_french_name_is_looked_up_by_the_part_that_decides(census: Exchange) -> None:
@@ -555,7 +555,7 @@ def test_whatever_the_text_places_are_in_order_and_hold_their_names(text: str) -
 
 def test_names_of_people_are_found_in_gap(data: Path, census: Exchange, say: Callable[[str], None]) -> None:
     titles = name_context()["first_title"] | name_context()["surname_title"] | {"earl", "marquis"}
-    asked = found = 0
+    name_count = found_count = 0
     for file in sorted((data / "gap").glob("gap-*.tsv")):
         head, *lines = file.read_text(encoding="utf-8").splitlines()
         for line in lines:
@@ -564,8 +564,8 @@ def test_names_of_people_are_found_in_gap(data: Path, census: Exchange, say: Cal
             for side in "AB":
                 first, *rest = row[side].split()
                 if rest and first in census and first.lower() not in titles:
-                    asked += 1
-                    found += int(row[f"{side}-offset"]) in starts
-    say(f"GAP: {found} of {asked} first names of full names found ({found / asked:.1%})")
-    assert asked > 2_500
-    assert found / asked > 0.98
+                    name_count += 1
+                    found_count += int(row[f"{side}-offset"]) in starts
+    say(f"GAP: {found_count} of {name_count} first names of full names found ({found_count / name_count:.1%})")
+    assert name_count > 2_500
+    assert found_count / name_count > 0.98

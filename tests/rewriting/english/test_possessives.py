@@ -1,4 +1,4 @@
-"""Which *her* is *his* and which *him*, which *his* is *her* and which *hers*: in sentences, in print, in real text."""
+"""Choosing between *his* and *him* for *her*, and between *her* and *hers* for *his*."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from unmask.rewriting.english.possessives import WINDOW, weigh_possessive, weigh_standing_alone
 
-# The word in question is in square brackets.
+# The tested word is in square brackets.
 HER_TO_HIS = """
 She opened [her] book.
 The doctor lost [her] keys on the way to the hospital.
@@ -258,33 +258,33 @@ def his_stands_alone(text: str, start: int, end: int) -> bool:
     return weigh_standing_alone(text, start, end) > 0
 
 
-def marked(lines: str) -> list[tuple[str, int, int]]:
-    """Each place in square brackets: the sentence without brackets, and where the word is."""
-    found = []
+def find_marked_words(lines: str) -> list[tuple[str, int, int]]:
+    """The words in square brackets: the sentence without brackets, and the span of the word."""
+    marked_words = []
     for line in lines.strip().splitlines():
         plain = line.replace("[", "").replace("]", "")
         for number, match in enumerate(re.finditer(r"\[(\w+)\]", line)):
             start = match.start() - 2 * number
-            found.append((plain, start, start + len(match.group(1))))
-    return found
+            marked_words.append((plain, start, start + len(match.group(1))))
+    return marked_words
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HER_TO_HIS))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HER_TO_HIS))
 def test_her_before_a_noun(text: str, start: int, end: int) -> None:
     assert her_is_possessive(text, start, end)
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HER_TO_HIM))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HER_TO_HIM))
 def test_her_for_a_noun(text: str, start: int, end: int) -> None:
     assert not her_is_possessive(text, start, end)
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HIS_TO_HERS))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HIS_TO_HERS))
 def test_his_for_a_noun(text: str, start: int, end: int) -> None:
     assert his_stands_alone(text, start, end)
 
 
-@pytest.mark.parametrize(("text", "start", "end"), marked(HIS_TO_HER))
+@pytest.mark.parametrize(("text", "start", "end"), find_marked_words(HIS_TO_HER))
 def test_his_before_a_noun(text: str, start: int, end: int) -> None:
     assert not his_stands_alone(text, start, end)
 
@@ -297,7 +297,7 @@ def test_case_lines_quotes_and_unknown_words(text: str, word: str, expected: boo
 
 @given(st.text(), st.text())
 def test_any_text_is_answered_from_near_by(left: str, right: str) -> None:
-    """No text is refused, and what is beyond the window changes nothing."""
+    """Every text is accepted, and text beyond the window has no effect."""
     gap = " " * WINDOW
     near, start = f"{left[-5:]}{gap}her{gap}{right[:5]}", len(left[-5:]) + WINDOW
     far = f"{left}{near}{right}"
@@ -308,7 +308,7 @@ def test_any_text_is_answered_from_near_by(left: str, right: str) -> None:
 
 
 def test_gap_labels_itself(data: Path) -> None:
-    """In real text, with *he* and *she* exchanged, *him* and *his* are told apart as if both were spelled *her*."""
+    """In real text with *he* and *she* exchanged, *him* and *his* give labels for *her*."""
     turned = {"he": "she", "she": "he", "He": "She", "She": "He"}
     with (data / "gap" / "gap-test.tsv").open(encoding="utf-8", newline="") as file:
         texts = [row["Text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]

@@ -1,4 +1,4 @@
-"""English rewriting: the gold set by phenomenon, properties that hold for any text, and real text."""
+"""English rewriting: the gold set by phenomenon, properties of any text, and real text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GOLD_FILES = ("rewrite_en.tsv", "rewrite_en_fresh.tsv")
 FLOOR = 0.98
 
 
-def gold() -> Iterator[dict[str, str]]:
+def read_gold() -> Iterator[dict[str, str]]:
     for name in GOLD_FILES:
         with (GOLD / name).open(encoding="utf-8", newline="") as file:
             yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -34,12 +34,12 @@ def gold() -> Iterator[dict[str, str]]:
 def test_gold_sentences_by_phenomenon(say: Callable[[str], None]) -> None:
     right: dict[str, list[bool]] = defaultdict(list)
     wrong = []
-    for row in gold():
+    for row in read_gold():
         text = unmask.rewrite(row["before"], to=row["mode"], terms=row["terms"])
         right[row["phenomenon"]].append(text == row["after"])
         if text != row["after"]:
             wrong.append(f"{row['phenomenon']} ({row['mode']}): {row['before']}\n  want {row['after']}\n  got  {text}")
-    table = [f"{phenomenon:32}{sum(those):4} of {len(those):3}" for phenomenon, those in right.items()]
+    table = [f"{phenomenon:32}{sum(outcomes):4} of {len(outcomes):3}" for phenomenon, outcomes in right.items()]
     total = sum(map(len, right.values()))
     correct = sum(map(sum, right.values()))
     say("\n".join([*table, f"{'all':32}{correct:4} of {total:3} = {correct / total:.1%}"]))
@@ -92,10 +92,10 @@ def test_any_text_of_one_to_one_words_comes_back(words: list[str], gaps: list[st
 @given(text=st.text(max_size=400), mode=st.sampled_from(["swap", "female", "male", "neutral", "remove"]))
 @settings(max_examples=300, deadline=None)
 def test_any_text_at_all_passes_and_only_the_listed_changes_are_made(text: str, mode: str) -> None:
-    done = unmask.rewriter(mode).rewrite(text)
-    assert apply_changes(text, done.changes) == done.text
-    assert all(text[change.start : change.end] == change.before for change in done.changes)
-    assert all(one.end <= two.start for one, two in zip(done.changes, done.changes[1:], strict=False))
+    result = unmask.rewriter(mode).rewrite(text)
+    assert apply_changes(text, result.changes) == result.text
+    assert all(text[change.start : change.end] == change.before for change in result.changes)
+    assert all(first.end <= second.start for first, second in zip(result.changes, result.changes[1:], strict=False))
 
 
 @given(
@@ -114,10 +114,10 @@ def test_any_text_at_all_passes_and_only_the_listed_changes_are_made(text: str, 
 @settings(max_examples=1500, deadline=None)
 def test_changes_never_overlap(words: list[str], gaps: list[str], mode: str, names: bool) -> None:
     text = "".join(word + gap for word, gap in zip(words, gaps, strict=False))
-    done = unmask.rewriter(mode, names=names, quick=True).rewrite(text)
-    assert apply_changes(text, done.changes) == done.text
-    assert all(text[change.start : change.end] == change.before for change in done.changes)
-    assert all(one.end <= two.start for one, two in zip(done.changes, done.changes[1:], strict=False))
+    result = unmask.rewriter(mode, names=names, quick=True).rewrite(text)
+    assert apply_changes(text, result.changes) == result.text
+    assert all(text[change.start : change.end] == change.before for change in result.changes)
+    assert all(first.end <= second.start for first, second in zip(result.changes, result.changes[1:], strict=False))
 
 
 def test_modes_leave_nothing_behind() -> None:
@@ -129,12 +129,15 @@ def test_modes_leave_nothing_behind() -> None:
 
 
 def test_changes_and_what_was_left_are_told() -> None:
-    done = unmask.rewriter("swap").rewrite("I miss her mother tongue, an actress's.")
-    assert [(change.before, change.after, change.term, change.kind) for change in done.changes] == [
+    result = unmask.rewriter("swap").rewrite("I miss her mother tongue, an actress's.")
+    assert [(change.before, change.after, change.term, change.kind) for change in result.changes] == [
         ("her", "his", "her", "word"),
         ("actress", "actor", "actress", "word"),
     ]
-    assert [(one.word, one.why) for one in done.left] == [("miss", "a verb"), ("mother tongue", "an expression")]
+    assert [(entry.word, entry.why) for entry in result.left] == [
+        ("miss", "a verb"),
+        ("mother tongue", "an expression"),
+    ]
 
 
 def test_own_pairs(tmp_path: Path) -> None:
@@ -195,24 +198,24 @@ def test_all_of_gap_is_rewritten(data: Path) -> None:
         with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8", newline="") as file:
             documents += [row["Text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
     assert len(documents) == 4454
-    _rewritten(documents, names=True)
+    _assert_rewritten(documents, names=True)
 
 
 def test_reviews_are_rewritten(data: Path) -> None:
     with gzip.open(data / "imdb" / "imdb_test.jsonl.gz", "rt", encoding="utf-8") as file:
         documents = [json.loads(line)["text"] for line in file]
-    _rewritten(documents[::5], names=False)
+    _assert_rewritten(documents[::5], names=False)
 
 
-def _rewritten(documents: list[str], *, names: bool) -> None:
-    """Every document is rewritten, consistently with its list of changes, and pronouns change sides."""
+def _assert_rewritten(documents: list[str], *, names: bool) -> None:
+    """Rewrite every document; the list of changes gives the text, and pronoun counts are swapped."""
     rewriter = unmask.rewriter("swap", names=names)
     before: dict[str, int] = defaultdict(int)
     after: dict[str, int] = defaultdict(int)
     for text in documents:
-        done = rewriter.rewrite(text)
-        assert apply_changes(text, done.changes) == done.text
-        for count, version in ((before, text), (after, done.text)):
+        result = rewriter.rewrite(text)
+        assert apply_changes(text, result.changes) == result.text
+        for count, version in ((before, text), (after, result.text)):
             for word in re.findall(r"(?<![/@.])\b(?:he|she)\b(?!-)", version):
                 count[word] += 1
     assert after["he"] == before["she"]
@@ -245,9 +248,9 @@ def test_many_doubts_in_one_document() -> None:
 
 def test_names_of_a_document_stay_apart_and_consistent() -> None:
     text = "Mary met John. John liked Mary, and Mary's husband Will will mark the page in May."
-    done = unmask.rewrite(text, names=True)
-    assert unmask.rewrite(done, names=True) == text
-    assert "will mark the page in May" in done
+    swapped = unmask.rewrite(text, names=True)
+    assert unmask.rewrite(swapped, names=True) == text
+    assert "will mark the page in May" in swapped
     assert len(set(re.findall(r"[A-Z][a-z]+", unmask.rewrite("Mary and John met.", to="female", names=True)))) == 2
     assert unmask.rewrite("Mary's husband John met Mary-Jane.", to="remove", names=True) == "met."
 
@@ -255,7 +258,7 @@ def test_names_of_a_document_stay_apart_and_consistent() -> None:
 def test_published_needs_its_lists(tmp_path: Path) -> None:
     from unmask.rewriting import RewriteOptions, build_rewriter
 
-    for wish, message in (
+    for options, message in (
         (RewriteOptions(protocol="published"), "needs the word lists"),
         (RewriteOptions(protocol="published", lists=tmp_path), "cda_default_pairs.json cannot be read"),
         (RewriteOptions(protocol="published", lists=tmp_path, to="male"), "terms_m2f.json cannot be read"),
@@ -266,7 +269,7 @@ def test_published_needs_its_lists(tmp_path: Path) -> None:
         (RewriteOptions(lists=tmp_path), "belong to the published protocol"),
     ):
         with pytest.raises(UnmaskError, match=message):
-            build_rewriter(wish)
+            build_rewriter(options)
     with pytest.raises(UnmaskError, match="did you mean 'published'"):
         RewriteOptions(protocol="publish")
 
@@ -276,8 +279,8 @@ def test_published_reviews_from_settings(tmp_path: Path) -> None:
 
     (tmp_path / "prons_m2f.json").write_text('{"he": "she"}', encoding="utf-8")
     (tmp_path / "prons_f2m.json").write_text('{"her": "his"}', encoding="utf-8")
-    chosen = build_rewriter(RewriteOptions(to="male", terms="pronouns", protocol="published", lists=tmp_path))
-    assert chosen.rewrite("I saw her, and her dog!").text == "i saw his and his dog"
+    rewriter = build_rewriter(RewriteOptions(to="male", terms="pronouns", protocol="published", lists=tmp_path))
+    assert rewriter.rewrite("I saw her, and her dog!").text == "i saw his and his dog"
 
 
 def test_threads_may_share_a_rewriter() -> None:
@@ -306,8 +309,8 @@ def test_endless_words_and_signs_pass() -> None:
         "_her" * 20_000,
     ):
         for mode in ("swap", "neutral"):
-            done = unmask.rewriter(mode, quick=True).rewrite(text)
-            assert apply_changes(text, done.changes) == done.text
+            result = unmask.rewriter(mode, quick=True).rewrite(text)
+            assert apply_changes(text, result.changes) == result.text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Blocks and documents: every byte comes out as it went in, wherever a text is cut, and the choice of documents."""
+"""Blocks and documents: bytes are preserved wherever a text is cut, and documents are sampled."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from unmask.rewriting.options import DocumentSampler
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks, pieces and parcels so small that a few sentences are many."""
+    """Make blocks and pieces so small that a few sentences fill many of them."""
     monkeypatch.setattr(sources, "BLOCK", 64)
     monkeypatch.setattr(sources, "PIECE", 256)
     monkeypatch.setattr(documents, "PIECE", 256)
     monkeypatch.setattr(documents, "TAIL", 64)
 
 
-# Blocks: all bytes, in order, in bounded portions
+# Blocks: all bytes, in order, in bounded blocks
 
 _CONTENT = st.lists(
     st.sampled_from([b"\n", b"\r\n", b"\r", b" ", b"\t", b"a", b"word. ", b"\xc3\xa4", b"\xff", b"\x00", b"x" * 40])
@@ -66,12 +66,12 @@ def test_documents_are_the_same_in_blocks_of_any_size(content: bytes, document: 
         patch.setattr(sources, "BLOCK", size)
         patch.setattr(documents, "TAIL", size // 4)
         blocks = list(read_text(io.BytesIO(content), document, DocumentSampler(), Position()))
-    assert [each for block, _ in blocks for each in documents.split_documents(block, document)] == whole
+    assert [part for block, _ in blocks for part in documents.split_documents(block, document)] == whole
 
 
 def test_paragraphs_lines_and_files() -> None:
     content = b"a\r\nb\r\n\r\nc\n \t\nd\re\r\rf\n\n\n"
-    split = {kind: list(documents.split_documents(content, kind)) for kind in DOCUMENTS}
+    split = {document: list(documents.split_documents(content, document)) for document in DOCUMENTS}
     assert split["paragraph"] == [b"a\r\nb\r\n\r\n", b"c\n \t\n", b"d\re\r\r", b"f\n\n\n"]
     assert split["line"] == [b"a\r\n", b"b\r\n", b"\r\n", b"c\n", b" \t\n", b"d\r", b"e\r", b"\r", b"f\n", b"\n", b"\n"]
     assert split["file"] == [content]
@@ -125,19 +125,19 @@ def test_a_line_of_many_megabytes_passes_in_little_memory(tmp_path: Path) -> Non
         "    rewrite_file(folder / f'{name}.txt', folder / name)\n"
         "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, tmp_path],
         capture_output=True,
         text=True,
         check=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    short, long = map(int, done.stdout.split())
-    assert long - short < 15_000  # KiB, where the line has 30 MB
+    short, long = map(int, process.stdout.split())
+    assert long - short < 15_000  # KiB, for a line of 30 MB
     assert (tmp_path / "long").read_bytes() == part.replace(b"She", b"He") * 30
 
 
-# Which documents
+# Sampling of documents
 
 
 def test_the_choice_is_a_hash_of_seed_and_document() -> None:
@@ -147,8 +147,8 @@ def test_the_choice_is_a_hash_of_seed_and_document() -> None:
         assert not DocumentSampler(number - 1e-9, 7).selects(text)
         assert DocumentSampler(number + 1e-9, 7).selects(text)
         assert all(
-            DocumentSampler(number + 1e-9, 7).selects(one)
-            for one in (b"\xef\xbb\xbf" + text, text + b"\r\n", b"\n " + text)
+            DocumentSampler(number + 1e-9, 7).selects(padded)
+            for padded in (b"\xef\xbb\xbf" + text, text + b"\r\n", b"\n " + text)
         )
     assert all(
         DocumentSampler(1.0).selects(b"%d" % number) and not DocumentSampler(0.0).selects(b"%d" % number)
@@ -181,11 +181,11 @@ def test_a_document_is_decided_alike_in_every_format_order_and_number_of_process
             assert summary.counts.chosen == summary.counts.changed == sum(text.startswith("He") for text in new)
             assert [text.replace("She", "He") for text in shuffled] == [text.replace("She", "He") for text in new]
             outcomes.append(sorted(new))
-    assert all(one == outcomes[0] for one in outcomes)
+    assert all(outcome == outcomes[0] for outcome in outcomes)
     assert 200 < sum(text.startswith("He") for text in outcomes[0]) < 300
 
 
-# Text files: every byte that is no gendered word
+# Text files: every byte outside gendered words is preserved
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""JSON lines, Parquet, gzip and folders: only the text changes; and the summary of a run."""
+"""JSON lines, Parquet, gzip and folders: only the text changes. Also the summary of a run."""
 
 from __future__ import annotations
 
@@ -112,10 +112,10 @@ def test_the_line_number_is_right_far_into_a_file(tmp_path: Path) -> None:
 )
 def test_fields_are_found_as_json_finds_them(value: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
     line = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
-    found = read_json_fields(line)
-    assert [one.name for one in found] == list(value)
-    for one in found:
-        assert json.dumps(json.loads(line[one.start : one.end])) == json.dumps(value[one.name])
+    fields = read_json_fields(line)
+    assert [field.name for field in fields] == list(value)
+    for field in fields:
+        assert json.dumps(json.loads(line[field.start : field.end])) == json.dumps(value[field.name])
 
 
 # Parquet
@@ -140,11 +140,11 @@ def test_parquet_keeps_schema_metadata_compression_groups_and_nulls(tmp_path: Pa
         assert new.schema_arrow.equals(old.schema_arrow, check_metadata=True)
         assert new.schema_arrow.field("body").metadata[b"note"] == b"x"
         for file in (new, old):
-            groups = [file.metadata.row_group(place) for place in range(3)]
+            groups = [file.metadata.row_group(index) for index in range(3)]
             assert [group.num_rows for group in groups] == [70, 70, 60]
-            assert [groups[0].column(place).compression for place in (0, 1)] == ["UNCOMPRESSED", "ZSTD"]
+            assert [groups[0].column(index).compression for index in (0, 1)] == ["UNCOMPRESSED", "ZSTD"]
         expected = {"She.": "He.", "Ann and her": "Bob and his"}
-        assert new.read().column("body").to_pylist() == [expected.get(one or "", one) for one in texts]
+        assert new.read().column("body").to_pylist() == [expected.get(text or "", text) for text in texts]
         for other in ("id", "tags"):
             assert new.read().column(other).equals(table.column(other))
         assert summary.counts.documents == 120
@@ -153,15 +153,19 @@ def test_parquet_keeps_schema_metadata_compression_groups_and_nulls(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+    "text_type", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
 )
-def test_every_kind_of_text_column(kind: Any, tmp_path: Path) -> None:
+def test_every_kind_of_text_column(text_type: Any, tmp_path: Path) -> None:
     plain = pa.array(["She", "Größe", None, "x"] * 10)
-    table = pa.table({"text": plain.dictionary_encode() if pa.types.is_dictionary(kind) else plain.cast(kind)})
+    table = pa.table(
+        {"text": plain.dictionary_encode() if pa.types.is_dictionary(text_type) else plain.cast(text_type)}
+    )
     pq.write_table(table, tmp_path / "in.parquet")
     rewrite_file(tmp_path / "in.parquet", tmp_path / "out.parquet")
     new = pq.read_table(tmp_path / "out.parquet")
-    assert new.schema.field("text").type == pq.read_table(tmp_path / "in.parquet").schema.field("text").type == kind
+    assert (
+        new.schema.field("text").type == pq.read_table(tmp_path / "in.parquet").schema.field("text").type == text_type
+    )
     assert new.column("text").to_pylist() == ["He", "Größe", None, "x"] * 10
 
 
@@ -197,7 +201,7 @@ def test_bad_parquet(tmp_path: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with something of everything."""
+    """A folder with files of all formats, a hidden file and an image."""
     root = tmp_path / "corpus"
     (root / "deep" / "er").mkdir(parents=True)
     (root / ".hidden").mkdir()
@@ -258,12 +262,12 @@ def test_several_sources_keep_their_names(folder: Path, tmp_path: Path) -> None:
 
 def test_marks_and_notes() -> None:
     text = "She and Ann miss it."
-    done = Toy().rewrite(text)
-    assert mark_changes(text, done) == [
+    result = Toy().rewrite(text)
+    assert mark_changes(text, result) == [
         ("She", "before"), ("He", "after"), (" and ", ""), ("Ann", "before"), ("Bob", "after"), (" ", ""),
         ("miss", "left"), (" it.", ""),
     ]  # fmt: skip
-    assert describe_changes(done) == ["She → He", "Ann → Bob (name)", "miss left: a verb"]
+    assert describe_changes(result) == ["She → He", "Ann → Bob (name)", "miss left: a verb"]
 
 
 def test_a_summary_is_a_screenful(tmp_path: Path) -> None:

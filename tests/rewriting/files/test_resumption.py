@@ -1,4 +1,4 @@
-"""Runs that are interrupted, lose a process, or cannot begin: nothing half-written, and the same output in the end."""
+"""Runs that are interrupted, lose a process or cannot start: no partial output, and the same final output."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ from unmask.rewriting.files.options import DOCUMENTS
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks, pieces and parcels so small that a few sentences are many."""
+    """Make blocks and pieces so small that a few sentences fill many of them."""
     monkeypatch.setattr(sources, "BLOCK", 64)
     monkeypatch.setattr(sources, "PIECE", 256)
     monkeypatch.setattr(documents, "PIECE", 256)
     monkeypatch.setattr(documents, "TAIL", 64)
 
 
-# Interrupted, and taken up again
+# Interrupted and resumed runs
 
 
 @pytest.fixture
 def every_step(monkeypatch: pytest.MonkeyPatch, small_blocks: None) -> None:  # noqa: ARG001
-    """An entry in the journal after every block."""
+    """Write a journal entry after every block."""
     monkeypatch.setattr(output, "EVERY", 0.0)
 
 
-def _interrupted(source: Path, out: Path, **more: Any) -> int:
-    """Stop a run again and again, a little further each time, until it is done; says how often."""
+def _run_with_interruptions(source: Path, out: Path, **options: Any) -> int:
+    """Interrupt and resume a run until it is complete; returns the number of interruptions."""
     for stops in range(1000):
         Tired.left = 7
         try:
-            rewrite_file(source, out, factory=tired, **more)
+            rewrite_file(source, out, factory=tired, **options)
         except Stopped:
             assert not out.exists()
         else:
@@ -70,7 +70,7 @@ def test_an_interrupted_file_ends_as_an_uninterrupted_one(
 ) -> None:
     (tmp_path / "a.txt").write_bytes(make_stories(25) + b"\n\n\xff end")
     whole = rewrite_file(tmp_path / "a.txt", tmp_path / "whole", document=document, probability=probability)
-    stops = _interrupted(tmp_path / "a.txt", tmp_path / "parts", document=document, probability=probability)
+    stops = _run_with_interruptions(tmp_path / "a.txt", tmp_path / "parts", document=document, probability=probability)
     assert stops > 3 or probability
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
     reports = [json.loads((tmp_path / f"{name}.report.json").read_text()) for name in ("whole", "parts")]
@@ -91,16 +91,16 @@ def test_an_interrupted_folder_goes_on(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["She"] * 6}), root / "z.parquet")
     (root / "z.txt.gz").write_bytes(gzip.compress(b"She"))
     rewrite_file(root, tmp_path / "whole")
-    assert _interrupted(root, tmp_path / "parts") > 5
+    assert _run_with_interruptions(root, tmp_path / "parts") > 5
     assert read_tree(tmp_path / "whole") == read_tree(tmp_path / "parts")
 
     Tired.left = 40
     with pytest.raises(Stopped):
         rewrite_file(root, tmp_path / "again", factory=tired)
-    (root / "0.txt").write_text("She is new")  # changed since: done again
-    (root / "1.txt").unlink()  # gone: its output too
-    kept = tmp_path / "again.unfinished" / "output" / "10.txt"
-    kept.write_bytes(b"damaged")
+    (root / "0.txt").write_text("She is new")  # changed since, so it is rewritten again
+    (root / "1.txt").unlink()  # removed, so its output is removed too
+    output_file = tmp_path / "again.unfinished" / "output" / "10.txt"
+    output_file.write_bytes(b"damaged")
     with (tmp_path / "again.unfinished" / "finished.jsonl").open("a") as entries:
         entries.write('{"name": "half a li')
     summary = rewrite_file(root, tmp_path / "again")
@@ -210,11 +210,11 @@ def test_other_processes_start_only_where_there_is_enough_to_do(
 ) -> None:
     started = []
 
-    def note(*words: Any, **more: Any) -> Any:
-        started.append(words[0])
-        return ProcessPoolExecutor(*words, **more)
+    def record_start(*arguments: Any, **options: Any) -> Any:
+        started.append(arguments[0])
+        return ProcessPoolExecutor(*arguments, **options)
 
-    monkeypatch.setattr(workers, "ProcessPoolExecutor", note)
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", record_start)
     monkeypatch.setattr(workers, "count_cores", lambda: 2)
     (tmp_path / "a.txt").write_bytes(make_stories(100))
     rewrite_file(tmp_path / "a.txt", tmp_path / "small", processes=None)
@@ -227,7 +227,7 @@ def test_other_processes_start_only_where_there_is_enough_to_do(
     assert (tmp_path / "a.txt").stat().st_size > workers.SMALL
 
 
-# Requests that cannot be met
+# Invalid requests
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_bad_requests(change: dict[str, Any], message: str, tmp_path: Path, monk
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.txt").write_text("She")
-    may = os.access  # root, who runs some tests, may read everything
+    may = os.access  # root, which runs some tests, may read everything
     monkeypatch.setattr("os.access", lambda path, mode: Path(path).is_dir() and may(path, mode))
     with pytest.raises(UnmaskError, match=r"a\.txt cannot be read \(permission denied\)"):
         rewrite_file(tmp_path / "a.txt", tmp_path / "out")

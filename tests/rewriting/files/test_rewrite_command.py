@@ -1,4 +1,4 @@
-"""`unmask rewrite` as a command: pipes, messages, and Ctrl-C."""
+"""The command `unmask rewrite`: pipes, messages and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from toy_rewriters import (
 from unmask.errors import Stopped
 from unmask.rewriting.files import FileRewriteOptions, run
 
-# The command, in a process of its own
+# The command in a separate process
 
 
-def _command(*words: str | Path, cwd: Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def _run_rewrite(*words: str | Path, cwd: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "unmask", "rewrite", *map(str, words)],
         cwd=cwd,
         env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"},
-        input=given,
+        input=stdin,
         capture_output=True,
         timeout=300,
         check=False,
@@ -39,15 +39,15 @@ def test_text_goes_through_a_pipe(tmp_path: Path) -> None:
     content = "\ufeffShe lost her keys.\r\n\r\nGröße \x00\x1b".encode() + b"\xff he\n"
     expected = "\ufeffHe lost his keys.\r\n\r\nGröße \x00\x1b".encode() + b"\xff she\n"
     for words in ((), ("-", "--processes", "2"), ("--document", "line")):
-        done = _command(*words, "--terms", "pronouns", cwd=tmp_path, given=content)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == expected
-        assert b"words: 3 (" in done.stderr
-    jsonl = _command("--format", "jsonl", "--report", "r.json", cwd=tmp_path, given=b'{"text":"She"}\n')
+        process = _run_rewrite(*words, "--terms", "pronouns", cwd=tmp_path, stdin=content)
+        assert process.returncode == 0, process.stderr
+        assert process.stdout == expected
+        assert b"words: 3 (" in process.stderr
+    jsonl = _run_rewrite("--format", "jsonl", "--report", "r.json", cwd=tmp_path, stdin=b'{"text":"She"}\n')
     assert jsonl.stdout == b'{"text":"He"}\n'
     assert json.loads((tmp_path / "r.json").read_text())["words"] == {"she": 1}
     (tmp_path / "a.txt").write_bytes(content)
-    assert _command("a.txt", "--show", cwd=tmp_path).stdout == expected
+    assert _run_rewrite("a.txt", "--show", cwd=tmp_path).stdout == expected
     written = commands.unmask("rewrite", "a.txt", "--out", "b.txt", cwd=tmp_path)
     assert written.stdout == ""
     assert "written: b.txt" in written.stderr
@@ -55,11 +55,11 @@ def test_text_goes_through_a_pipe(tmp_path: Path) -> None:
 
 
 def test_a_text_of_the_command_line_with_its_changes(tmp_path: Path) -> None:
-    done = commands.unmask("rewrite", "--text", "She saw me.", cwd=tmp_path)
-    assert (done.stdout, done.stderr) == ("He saw me.\n", "")
-    done = commands.unmask("rewrite", "--text", "She saw me.", "--show", cwd=tmp_path)
-    assert done.stdout == "He saw me.\n"
-    assert done.stderr == "[-She-]{+He+} saw me.\n  She → He\n"
+    process = commands.unmask("rewrite", "--text", "She saw me.", cwd=tmp_path)
+    assert (process.stdout, process.stderr) == ("He saw me.\n", "")
+    process = commands.unmask("rewrite", "--text", "She saw me.", "--show", cwd=tmp_path)
+    assert process.stdout == "He saw me.\n"
+    assert process.stderr == "[-She-]{+He+} saw me.\n  She → He\n"
 
 
 @pytest.mark.parametrize(
@@ -75,29 +75,29 @@ def test_a_text_of_the_command_line_with_its_changes(tmp_path: Path) -> None:
 def test_bad_input_is_one_line(words: tuple[str, ...], message: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("She")
     (tmp_path / "a.jsonl").write_text('{"text": "She"}\n')
-    done = commands.unmask("rewrite", *words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert done.stdout == ""
+    process = commands.unmask("rewrite", *words, cwd=tmp_path)
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert len(process.stderr.splitlines()) == 1
+    assert process.stdout == ""
     assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_reader_that_has_had_enough(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"She is here.\n\n" * 40_000)
     script = f"{sys.executable} -m unmask rewrite a.txt --processes 1 2>err | head -c 13; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, check=True, timeout=120)
-    assert done.stdout == b"He is here.\n\n141\n"
+    process = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, check=True, timeout=120)
+    assert process.stdout == b"He is here.\n\n141\n"
     assert (tmp_path / "err").read_bytes() == b""
 
 
 def test_no_standard_input_at_all(tmp_path: Path) -> None:
     script = f"{sys.executable} -m unmask rewrite <&-"
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == 2
-    assert done.stderr == "unmask: there is no standard input; name a file, or give --text\n"
+    assert process.returncode == 2
+    assert process.stderr == "unmask: there is no standard input; name a file, or give --text\n"
 
 
 def test_ctrl_c_and_the_same_command_again(tmp_path: Path) -> None:
@@ -106,13 +106,15 @@ def test_ctrl_c_and_the_same_command_again(tmp_path: Path) -> None:
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while process.poll() is None and not (tmp_path / "parts.txt.unfinished/current.json").exists():
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the group
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert said == "unmask: stopped; the same command resumes from parts.txt.unfinished, and --restart starts again\n"
+    os.killpg(process.pid, signal.SIGINT)  # to all processes of the group, as a terminal does
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == 130, message
+    assert (
+        message == "unmask: stopped; the same command resumes from parts.txt.unfinished, and --restart starts again\n"
+    )
     assert not (tmp_path / "parts.txt").exists()
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
-    assert "written: parts.txt" in done.stderr
+    completed = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
+    assert "written: parts.txt" in completed.stderr
     whole = commands.unmask("rewrite", "a.txt", "--out", "whole.txt", "--processes", "1", cwd=tmp_path)
     assert whole.returncode == 0
     assert (tmp_path / "whole.txt").read_bytes() == (tmp_path / "parts.txt").read_bytes()
@@ -125,11 +127,11 @@ def test_ctrl_c_while_a_process_starts_is_heard(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "a.txt").write_bytes(make_stories(3))
     submit = ProcessPoolExecutor.submit
 
-    def interrupted(self: ProcessPoolExecutor, *work: object) -> object:
+    def interrupt_and_submit(self: ProcessPoolExecutor, *work: object) -> object:
         os.kill(os.getpid(), signal.SIGINT)
         return submit(self, *work)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupted)
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", interrupt_and_submit)
     with pytest.raises(Stopped):
         run(FileRewriteOptions(sources=(tmp_path / "a.txt",), out=tmp_path / "b.txt", processes=2))
     assert not (tmp_path / "b.txt").exists()

@@ -1,4 +1,4 @@
-"""Rewriting on a Ray cluster of this machine: the same text, and the same choice of documents, as in one process."""
+"""Rewriting on a local Ray cluster: the same texts and the same sampled documents as in one process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ray() -> Iterator[Any]:
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
     ray.init(
-        address="local",  # one of its own, whatever else runs on the machine
+        address="local",  # a separate cluster, whatever else runs on the machine
         num_cpus=2,
         include_dashboard=False,
         object_store_memory=100_000_000,
@@ -48,12 +48,12 @@ def ray() -> Iterator[Any]:
 @pytest.fixture
 def table() -> pa.Table:
     sentences = ("She lost her keys.", "His brother is an actor.", "Nothing here.", None, "", "Er ist größer — he is.")
-    texts = [one and f"{one} ({number})" for number in range(100) for one in sentences]
+    texts = [sentence and f"{sentence} ({number})" for number in range(100) for sentence in sentences]
     return pa.table({"id": range(len(texts)), "text": texts, "score": [0.5] * len(texts)})
 
 
 def test_a_cluster_gives_what_one_process_gives(ray: Any, table: pa.Table, tmp_path: Path) -> None:
-    """With a probability: the same documents are chosen."""
+    """With a probability, the same documents are sampled."""
     pq.write_table(table, tmp_path / "in.parquet")
     settings = RewriteOptions(to="swap", terms="pronouns")
     out = tmp_path / "out.parquet"

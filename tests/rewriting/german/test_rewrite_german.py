@@ -1,4 +1,4 @@
-"""German in another gender: the product's own sentences, a gold set by phenomenon, properties, and real text."""
+"""German rewriting: the package's own sentences, a gold set by phenomenon, properties, and real text."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from unmask.rewriting.result import apply_changes
 
 GERMAN = GOLD / "rewrite_de.tsv"
 OTHER = {"male": "female", "female": "male"}
-# Ehemann and Frau are no pair: `meine Frau` may be turned into `mein Mann` or `mein Ehemann`. We turn Frau into Mann
-# and Ehemann into Ehefrau, which can be undone, and compare with those words where the corpus has Ehemann and Frau.
+# Ehemann and Frau are not a pair: `meine Frau` could become `mein Mann` or `mein Ehemann`. The rewriter turns Frau into
+# Mann and Ehemann into Ehefrau, which is reversible. Where the corpus has Ehemann and Frau, tests expect these words.
 HUSBAND = {"mein Ehemann": "meine Ehefrau", "meine Frau": "mein Mann"}
 
 
-def rewriter(to: str = "swap", terms: str | Path = "all") -> GermanRewriter:
+def make_rewriter(to: str = "swap", terms: str | Path = "all") -> GermanRewriter:
     return GermanRewriter(RewriteOptions(to=to, terms=terms, language="de"))
 
 
-SWAP = rewriter()
+SWAP = make_rewriter()
 
 
-def gold() -> list[dict[str, str]]:
+def read_gold() -> list[dict[str, str]]:
     with GERMAN.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
@@ -56,63 +56,63 @@ def test_every_sentence_of_the_own_corpora_becomes_its_counterpart(corpus: str) 
             if other.sentence[start].isupper():
                 phrase = phrase[0].upper() + phrase[1:]
             expected = other.sentence[:start] + phrase + other.sentence[other.target_span[1] :]
-        if (got := SWAP.rewrite(row.sentence).text) != expected:
-            wrong.append((row.sentence, got, expected))
+        if (result := SWAP.rewrite(row.sentence).text) != expected:
+            wrong.append((row.sentence, result, expected))
     assert wrong == []
 
 
 def test_gold_by_phenomenon(say: Callable[[str], None]) -> None:
-    rewriters = {mode: rewriter(mode) for mode in ("swap", "female", "male", "remove")}
+    rewriters = {mode: make_rewriter(mode) for mode in ("swap", "female", "male", "remove")}
     right: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     failures = []
-    for row in gold():
-        got = rewriters[row["mode"]].rewrite(row["before"])
+    for row in read_gold():
+        result = rewriters[row["mode"]].rewrite(row["before"])
         seen[row["phenomenon"]] += 1
-        if got.text == row["after"]:
+        if result.text == row["after"]:
             right[row["phenomenon"]] += 1
         else:
-            failures.append(f"{row['mode']}: {row['before']} -> {got.text}, not {row['after']}")
+            failures.append(f"{row['mode']}: {row['before']} -> {result.text}, not {row['after']}")
     table = [f"German, {phenomenon}: {right[phenomenon]} of {count}" for phenomenon, count in seen.items()]
     say("\n".join([*table, f"German, all: {right.total()} of {seen.total()}", *failures]))
     assert seen.total() >= 160
     assert right.total() >= 0.97 * seen.total(), failures
 
 
-# Where two words fall together in the other gender, or a choice is made, the way back leads elsewhere.
+# Not reversible: two words have one counterpart, or the rewriter makes a choice.
 ONE_WAY = ("Krankenschwester", "Fräulein", "bei dem", "von dem", "Knabe", "Das Mädchen l", "Das Mädchen v")
-# `Er hat den Schlüssel; er liegt …`: once both are men, nothing tells who lies on the table.
+# `Er hat den Schlüssel; er liegt …`: if both are men, the sentence is ambiguous.
 MERGED = ("Sie hat den Schlüssel; er liegt auf dem Tisch.",)
 
 
 def test_swapping_twice_gives_the_sentence_back() -> None:
-    back = []
-    for row in gold():
+    round_trips = []
+    for row in read_gold():
         if row["mode"] != "swap" or any(word in row["before"] for word in ONE_WAY + MERGED):
             continue
         once = SWAP.rewrite(row["before"])
-        again = SWAP.rewrite(once.text)
-        if not once.left and not again.left and once.text == row["after"]:
-            back.append((row["before"], again.text))
-    assert len(back) > 200
-    assert [pair for pair in back if pair[0] != pair[1]] == []
+        twice = SWAP.rewrite(once.text)
+        if not once.left and not twice.left and once.text == row["after"]:
+            round_trips.append((row["before"], twice.text))
+    assert len(round_trips) > 200
+    assert [pair for pair in round_trips if pair[0] != pair[1]] == []
 
 
 def test_everything_outside_the_changes_stays() -> None:
     text = "  Der  Lehrer\tsah\r\n\nseine Frau – „die Ärztin“ –, und  er lachte …\n Ende.  "
-    got = SWAP.rewrite(text)
-    assert got.text == apply_changes(text, got.changes)
-    assert all(text[change.start : change.end] == change.before for change in got.changes)
-    kept = text
-    for change in reversed(got.changes):
-        kept = kept[: change.start] + "#" + kept[change.end :]
-    assert kept == "  #  #\tsah\r\n\n# # – „# #“ –, und  # lachte …\n Ende.  "
+    result = SWAP.rewrite(text)
+    assert result.text == apply_changes(text, result.changes)
+    assert all(text[change.start : change.end] == change.before for change in result.changes)
+    masked_text = text
+    for change in reversed(result.changes):
+        masked_text = masked_text[: change.start] + "#" + masked_text[change.end :]
+    assert masked_text == "  #  #\tsah\r\n\n# # – „# #“ –, und  # lachte …\n Ende.  "
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=80))
 def test_any_text_is_survived(text: str) -> None:
-    got = SWAP.rewrite(text)
-    assert got.text == apply_changes(text, got.changes)
+    result = SWAP.rewrite(text)
+    assert result.text == apply_changes(text, result.changes)
 
 
 WORDS = (
@@ -125,14 +125,14 @@ WORDS = (
 def test_any_order_of_words_is_survived(words: list[str]) -> None:
     text = " ".join(words)
     for rewrite in (SWAP, REMOVE):
-        got = rewrite.rewrite(text)
-        assert got.text == apply_changes(text, got.changes)
+        result = rewrite.rewrite(text)
+        assert result.text == apply_changes(text, result.changes)
 
 
-REMOVE = rewriter("remove")
+REMOVE = make_rewriter("remove")
 
 
-MODES = {mode: rewriter(mode) for mode in ("swap", "female", "male", "remove")}
+MODES = {mode: make_rewriter(mode) for mode in ("swap", "female", "male", "remove")}
 PAIRS = (
     "Er er sie Sie ihn ihm ihr seine ihre oder und bzw. / , . Lehrer Lehrerin Lehrerinnen Männer Frauen der die dem bei"
     " Arzt Ärztin kommt küsste seine Frau dessen deren Mutter Teresa männlich weibliche jeder jede Jungen Katze"
@@ -143,16 +143,19 @@ PAIRS = (
 def test_changes_never_overlap_in_any_mode(words: list[str], space: str) -> None:
     text = space.join(words)
     for rewrite in MODES.values():
-        got = rewrite.rewrite(text)
-        assert got.text == apply_changes(text, got.changes)
-        assert all(text[change.start : change.end] == change.before for change in got.changes)
-        ends = [0, *(change.end for change in got.changes)]
-        assert all(change.start >= end for change, end in zip(got.changes, ends, strict=False))
+        result = rewrite.rewrite(text)
+        assert result.text == apply_changes(text, result.changes)
+        assert all(text[change.start : change.end] == change.before for change in result.changes)
+        ends = [0, *(change.end for change in result.changes)]
+        assert all(change.start >= end for change, end in zip(result.changes, ends, strict=False))
 
 
 def test_two_words_side_by_side_are_removed_without_overlap() -> None:
-    got = REMOVE.rewrite("Da sah die Frau ihn.")
-    assert [(change.start, change.end, change.before) for change in got.changes] == [(11, 16, "Frau "), (16, 19, "ihn")]
+    result = REMOVE.rewrite("Da sah die Frau ihn.")
+    assert [(change.start, change.end, change.before) for change in result.changes] == [
+        (11, 16, "Frau "),
+        (16, 19, "ihn"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -168,13 +171,13 @@ def test_two_words_side_by_side_are_removed_without_overlap() -> None:
     ],
 )
 def test_why_nouns_are_left(mode: str, text: str, left: list[tuple[str, str]]) -> None:
-    got = MODES[mode].rewrite(text)
-    assert [(one.word, one.why) for one in got.left if one.word[0].isupper() or one.word == "sie"] == left
+    result = MODES[mode].rewrite(text)
+    assert [(entry.word, entry.why) for entry in result.left if entry.word[0].isupper() or entry.word == "sie"] == left
 
 
 def test_one_of_a_pair_is_one_change() -> None:
-    got = MODES["female"].rewrite("Der Arzt oder die Ärztin kommt.")
-    assert [(change.before, change.after, change.term) for change in got.changes] == [
+    result = MODES["female"].rewrite("Der Arzt oder die Ärztin kommt.")
+    assert [(change.before, change.after, change.term) for change in result.changes] == [
         ("Der Arzt oder die Ärztin", "Die Ärztin", "arzt")
     ]
 
@@ -187,17 +190,17 @@ def test_only_the_beginning_of_a_very_long_word_is_tagged() -> None:
 
 
 def test_what_is_left_is_said_with_the_reason() -> None:
-    got = SWAP.rewrite("Ich sehe sie. Der Tisch ist alt, er wackelt.")
-    assert got.text == "Ich sehe sie. Der Tisch ist alt, er wackelt."
-    assert [(left.word, left.start, left.why) for left in got.left] == [
+    result = SWAP.rewrite("Ich sehe sie. Der Tisch ist alt, er wackelt.")
+    assert result.text == "Ich sehe sie. Der Tisch ist alt, er wackelt."
+    assert [(entry.word, entry.start, entry.why) for entry in result.left] == [
         ("sie", 9, "may be her or them"),
         ("er", 33, "may speak of a thing"),
     ]
 
 
 def test_changes_say_what_they_count_as() -> None:
-    got = SWAP.rewrite("Der Zahnarzt kommt.")
-    assert [(change.before, change.after, change.term, change.kind) for change in got.changes] == [
+    result = SWAP.rewrite("Der Zahnarzt kommt.")
+    assert [(change.before, change.after, change.term, change.kind) for change in result.changes] == [
         ("Der", "Die", "arzt", "article"),
         ("Zahnarzt", "Zahnärztin", "arzt", "word"),
     ]
@@ -205,19 +208,19 @@ def test_changes_say_what_they_count_as() -> None:
 
 def test_term_sets() -> None:
     text = "Mein Vater ist Lehrer, und er singt."
-    assert rewriter(terms="pronouns").rewrite(text).text == "Mein Vater ist Lehrer, und sie singt."
-    assert rewriter(terms="family").rewrite(text).text == "Meine Mutter ist Lehrer, und sie singt."
-    assert rewriter(terms="all").rewrite(text).text == "Meine Mutter ist Lehrerin, und sie singt."
+    assert make_rewriter(terms="pronouns").rewrite(text).text == "Mein Vater ist Lehrer, und sie singt."
+    assert make_rewriter(terms="family").rewrite(text).text == "Meine Mutter ist Lehrer, und sie singt."
+    assert make_rewriter(terms="all").rewrite(text).text == "Meine Mutter ist Lehrerin, und sie singt."
 
 
 def test_the_words_of_a_user(tmp_path: Path) -> None:
     path = tmp_path / "terms.csv"
     path.write_text("male,female\nDruide,Druidin\nZwerg,Zwergin\n", encoding="utf-8")
-    mine = rewriter(terms=path)
-    assert mine.rewrite("Der alte Druide half dem Zwerg.").text == "Die alte Druidin half der Zwergin."
-    assert mine.rewrite("Er sah die Druiden und den Lehrer.").text == "Er sah die Druidinnen und den Lehrer."
+    custom_rewriter = make_rewriter(terms=path)
+    assert custom_rewriter.rewrite("Der alte Druide half dem Zwerg.").text == "Die alte Druidin half der Zwergin."
+    assert custom_rewriter.rewrite("Er sah die Druiden und den Lehrer.").text == "Er sah die Druidinnen und den Lehrer."
     path.write_text("male,female\ner,sie\n", encoding="utf-8")
-    assert rewriter(terms=path).rewrite("Er ist Lehrer.").text == "Sie ist Lehrer."
+    assert make_rewriter(terms=path).rewrite("Er ist Lehrer.").text == "Sie ist Lehrer."
 
 
 @pytest.mark.parametrize(
@@ -236,12 +239,12 @@ def test_a_bad_list_of_words(tmp_path: Path, content: str, message: str) -> None
     path = tmp_path / "terms.csv"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UnmaskError, match=message):
-        rewriter(terms=path)
+        make_rewriter(terms=path)
 
 
 def test_a_missing_list_of_words(tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match="does not exist"):
-        rewriter(terms=tmp_path / "none.csv")
+        make_rewriter(terms=tmp_path / "none.csv")
 
 
 @pytest.mark.parametrize("error", [PermissionError("not yours"), OSError("disk gone"), ValueError("odd path")])
@@ -251,17 +254,17 @@ def test_a_list_of_words_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, er
 
     monkeypatch.setattr(Path, "read_bytes", fail)
     with pytest.raises(UnmaskError, match=f"^terms.csv cannot be read .*{error}"):
-        rewriter(terms=Path("terms.csv"))
+        make_rewriter(terms=Path("terms.csv"))
 
 
 def test_a_path_that_no_file_can_have() -> None:
     with pytest.raises(UnmaskError, match="cannot be read"):
-        rewriter(terms=Path("a\0b.csv"))
+        make_rewriter(terms=Path("a\0b.csv"))
 
 
 def test_neutral_and_names_are_refused() -> None:
     with pytest.raises(UnmaskError, match="mode 'neutral' is not available for language 'de'"):
-        rewriter("neutral")
+        make_rewriter("neutral")
     with pytest.raises(UnmaskError, match="names cannot be exchanged for language 'de'"):
         GermanRewriter(RewriteOptions(names=True, language="de"))
 
@@ -270,10 +273,10 @@ def test_the_lexicon_declines_both_ways() -> None:
     nouns = package_nouns()
     assert len(nouns) > 900
     assert len({(noun.male, noun.female) for noun in nouns}) == len(nouns)
-    known = Nouns(list(nouns))
+    lexicon = Nouns(list(nouns))
     for noun in nouns:
-        assert {reading.side for reading in known.readings(noun.male)} >= {"male"}
-        assert {reading.side for reading in known.readings(noun.female)} >= {"female"}
+        assert {reading.side for reading in lexicon.readings(noun.male)} >= {"male"}
+        assert {reading.side for reading in lexicon.readings(noun.female)} >= {"female"}
 
 
 @pytest.mark.parametrize("word", ["Schenkel", "Urkunde", "Flugzeuge", "Metropole", "Europa", "Paragraf", "Schneemann"])
@@ -286,19 +289,19 @@ def test_real_text_is_rewritten_without_error(data: Path) -> None:
         paragraphs = [line for line, _ in zip(file, range(20_000), strict=False)]
     changed = 0
     for text in random.Random(0).sample(paragraphs, 300):
-        got = SWAP.rewrite(text)
-        assert got.text == apply_changes(text, got.changes)
-        changed += bool(got.changes)
+        result = SWAP.rewrite(text)
+        assert result.text == apply_changes(text, result.changes)
+        changed += bool(result.changes)
     assert changed > 100
 
 
 def test_a_sentence_without_end_is_cut_at_a_comma() -> None:
-    got = SWAP.rewrite("hier lachte der Lehrer, " * 1000)
-    assert got.text == "hier lachte die Lehrerin, " * 1000
+    result = SWAP.rewrite("hier lachte der Lehrer, " * 1000)
+    assert result.text == "hier lachte die Lehrerin, " * 1000
 
 
 def test_a_very_long_line_is_rewritten_piece_by_piece() -> None:
     text = "Der Lehrer sah, z. B. am Abend, dass er müde war. " * 5000
-    got = SWAP.rewrite(text)
-    assert got.text == "Die Lehrerin sah, z. B. am Abend, dass sie müde war. " * 5000
-    assert got.text == apply_changes(text, got.changes)
+    result = SWAP.rewrite(text)
+    assert result.text == "Die Lehrerin sah, z. B. am Abend, dass sie müde war. " * 5000
+    assert result.text == apply_changes(text, result.changes)

@@ -1,4 +1,4 @@
-"""The papers' own rewriting: its rules and its defects on small lists, and the released counts on the real data."""
+"""The papers' rewriting: rules and defects on small lists, and the released counts on real data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# The cleaning of the reviews
+# Cleaning of reviews
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_a_review_is_cleaned(raw: str, cleaned: str) -> None:
     [
         ("female", "so he saw him and his man too", "so she saw her and her woman too"),
         ("male", "so she gave her the book of her friend", "so he gave his the book of his friend"),
-        ("female", "he said it was he", "he said it was he"),  # the first and the last word are never found
+        ("female", "he said it was he", "he said it was he"),  # the first and the last word never match
         ("female", "oh he he he he said", "oh she he she he said"),  # neighbours share a space
-        ("female", "and he him he went", "and she her she went"),  # but not with another term
+        ("female", "and he him he went", "and she her she went"),  # but different terms do not
         ("female", "oh he  he went", "oh she  she went"),
-        ("female", "the best man won", "the best woman won"),  # never a bridesmaid
+        ("female", "the best man won", "the best woman won"),  # never matches "best man"
         ("male", "the bridesmaid won", "the best man won"),
         ("female", "a newsboy ran", "a newspaper carrier ran"),
         ("female", "the other and theman", "the other and theman"),
@@ -92,7 +92,7 @@ def test_a_review_is_cleaned(raw: str, cleaned: str) -> None:
         ("remove", "oh he he said", "oh he said"),
         ("remove", "the best man won", "the won"),
         ("remove", "a womb he knew", "a knew"),
-        # *her* goes first, and brings two like terms together
+        # *her* is removed first, which makes two equal terms adjacent
         ("remove", "so she her she said", "so she said"),
         ("remove", "", ""),
     ],
@@ -101,18 +101,21 @@ def test_terms_are_masked_as_published(masks: Path, to: str, text: str, masked: 
     result = Masking(masks, "all", to).rewrite(text)
     assert result.text == masked
     assert apply_changes(text, result.changes) == masked
-    assert _naive(text, _rules(masks, "all", to)) == masked
+    assert _replace_in_order(text, _read_rules(masks, "all", to)) == masked
 
 
 def test_a_masked_term_is_reported_where_it_stood(masks: Path) -> None:
     text = "so the newsboy met him here"
     changes = Masking(masks, "family", "female").rewrite(text).changes
-    assert [(text[one.start : one.end], one.after, one.term) for one in changes] == [
+    assert [(text[change.start : change.end], change.after, change.term) for change in changes] == [
         ("newsboy", "newspaper carrier", "newsboy"),
         ("him", "her", "him"),
     ]
     removed = Masking(masks, "family", "remove").rewrite(text).changes
-    assert [(one.start, one.before, one.after) for one in removed] == [(7, "newsboy ", ""), (19, "him ", "")]
+    assert [(change.start, change.before, change.after) for change in removed] == [
+        (7, "newsboy ", ""),
+        (19, "him ", ""),
+    ]
 
 
 def test_terms_are_counted_between_spaces(masks: Path) -> None:
@@ -149,7 +152,7 @@ def test_bad_masking_is_refused(masks: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def reviews(data: Path) -> dict[str, list[str]]:
-    return {split: [clean(text) for text in _reviews(data, split)] for split in ("train", "test")}
+    return {split: [clean(text) for text in _read_reviews(data, split)] for split in ("train", "test")}
 
 
 @pytest.mark.parametrize(
@@ -180,11 +183,11 @@ def test_the_first_reviews_have_the_words_and_terms_that_the_authors_printed(
 def test_masking_is_what_replacing_one_term_after_the_other_gives(
     data: Path, reviews: dict[str, list[str]], terms: str, to: str
 ) -> None:
-    masking, rules = Masking(data / "imdb", terms, to), _rules(data / "imdb", terms, to)
+    masking, rules = Masking(data / "imdb", terms, to), _read_rules(data / "imdb", terms, to)
     changed = 0
     for text in reviews["train"][::10] + reviews["test"][::10]:
         result = masking.rewrite(text)
-        assert result.text == _naive(text, rules)
+        assert result.text == _replace_in_order(text, rules)
         assert apply_changes(text, result.changes) == result.text
         changed += result.text != text
     assert changed > 1000
@@ -200,7 +203,7 @@ def test_rules_apply_in_their_order(pairs: Path) -> None:
     rewritten = Substitution(pairs, analyse).rewrite("James King met Mr. London, and he left.")
     # *king* is a word and a name: the word wins
     assert rewritten.text == "Barbara Queen met Mrs. Jack, and she left."
-    assert [one.kind for one in rewritten.changes] == ["name", "word", "word", "name", "word"]
+    assert [change.kind for change in rewritten.changes] == ["name", "word", "word", "name", "word"]
 
 
 def test_a_name_is_exchanged_only_where_it_is_a_person(pairs: Path) -> None:
@@ -307,36 +310,38 @@ def test_a_spacy_model_can_be_used(pairs: Path, tmp_path: Path) -> None:
         spacy_tokens("no_such_model")
 
 
-# The released lists, and the counts of the exchanged GAP
+# The released lists, and the counts for the rewritten GAP
 
 
 @pytest.fixture(scope="module")
 def gap(data: Path) -> list[str]:
-    return [text for part in ("development", "validation", "test") for text in _gap(data, part)]
+    return [text for part in ("development", "validation", "test") for text in _read_gap(data, part)]
 
 
 def test_gap_is_exchanged_as_released(data: Path, gap: list[str]) -> None:
     substitution = Substitution(data / "cds")
     assert (len(substitution.words), len(substitution.names), len(gap)) == (2 * 124, 2 * 1000, 4454)
     rewritten = [substitution.rewrite(text) for text in gap]
-    assert all(one.text != text for one, text in zip(rewritten, gap, strict=True))
+    assert all(result.text != text for result, text in zip(rewritten, gap, strict=True))
 
-    kinds = Counter(_kind(one.kind, one.term) for result in rewritten for one in result.changes)
-    assert kinds["word"] == 11_260
-    assert kinds["pronoun"] == 8_105
-    # The release has 15,876, the persons of spaCy's en_core_web_lg; ours are proper nouns of the list (see `cds`).
-    assert kinds["name"] == pytest.approx(15_876, rel=0.05)
+    type_counts = Counter(
+        _classify_change(change.kind, change.term) for result in rewritten for change in result.changes
+    )
+    assert type_counts["word"] == 11_260
+    assert type_counts["pronoun"] == 8_105
+    # The release has 15,876: persons found by spaCy's en_core_web_lg. Here: the proper nouns of the list (see `cds`).
+    assert type_counts["name"] == pytest.approx(15_876, rel=0.05)
 
-    before, after = _pronouns(gap), _pronouns(one.text for one in rewritten)
+    before, after = _count_pronouns(gap), _count_pronouns(result.text for result in rewritten)
     assert (before["male"], before["female"]) == (7_385, 6_452)
     assert (after["male"], after["female"]) == (6_453, 7_384)
 
 
-def _kind(kind: str, term: str) -> str:
-    return "pronoun" if term in PRONOUNS else kind
+def _classify_change(change_type: str, term: str) -> str:
+    return "pronoun" if term in PRONOUNS else change_type
 
 
-def _pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
+def _count_pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
     words = Counter(word.lower() for text in texts for word in re.findall(r"\w+", text))
     return {
         "male": sum(words[w] for w in ("he", "his", "him")),
@@ -344,17 +349,17 @@ def _pronouns(texts: Iterator[str] | Sequence[str]) -> dict[str, int]:
     }
 
 
-def _naive(text: str, rules: Mapping[str, str]) -> str:
-    """The procedure itself: one replacement after the other."""
+def _replace_in_order(text: str, rules: Mapping[str, str]) -> str:
+    """The paper's procedure: one replacement after the other."""
     for before, after in rules.items():
         text = text.replace(before, after)
     return text
 
 
-def _rules(folder: Path, terms: str, to: str) -> dict[str, str]:
-    """What the procedure replaces by what, spaces and all, in its order; the alphabet's for what it takes out."""
+def _read_rules(folder: Path, terms: str, to: str) -> dict[str, str]:
+    """The replacements of the procedure, with spaces, in its order; removed terms are in alphabetical order."""
     stem = {"pronouns": "prons", "family": "weat", "all": "terms"}[terms]
-    male, female = (json.loads((folder / f"{stem}_{way}.json").read_text()) for way in ("f2m", "m2f"))
+    male, female = (json.loads((folder / f"{stem}_{direction}.json").read_text()) for direction in ("f2m", "m2f"))
     if to == "remove":
         cover = ["climacteric", "menopause", "uterus", "womb"] if terms == "all" else []
         return {f" {term} ": " " for term in sorted({*male, *female, *cover})}
@@ -365,13 +370,13 @@ def _write(path: Path, content: Mapping[str, str] | list[list[str]]) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def _reviews(data: Path, split: str) -> Iterator[str]:
+def _read_reviews(data: Path, split: str) -> Iterator[str]:
     with gzip.open(data / "imdb" / f"imdb_{split}.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)["text"]
 
 
-def _gap(data: Path, part: str) -> Iterator[str]:
+def _read_gap(data: Path, part: str) -> Iterator[str]:
     with (data / "gap" / f"gap-{part}.tsv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
             yield row["Text"]
