@@ -430,7 +430,7 @@ def broken(word2vec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (["cut.bin"], "cut.bin"),
         (["ragged.txt"], "ragged.txt"),
-        (["narrow.bin"], "vectors have 1 values"),
+        (["narrow.bin"], "vectors of 1 values by its first line"),
         (["none.bin"], "none.bin cannot be read"),
         (["few.bin"], "geometry needs 240 words with vectors, and there are 98"),
         (["v.bin", "--words", "150"], "geometry needs 240 words"),
