@@ -27,14 +27,13 @@ from unmask.measures.inference import CAPTIONS
 from unmask.measures.inference.details import Distribution, Inference
 from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
 from unmask.results.storage import Folder, save
+from unmask.results.verdict import AllowedRange, judge_value
 from unmask.workflows import gate as gates
 from unmask.workflows.gate import (
-    AllowedRange,
     GateResult,
     compare_distances,
     distance_from_neutral,
     gate,
-    judge_value,
     render_junit,
     show_gate,
 )

@@ -14,15 +14,30 @@ The first line that fits holds:
 
 That one of two figures is clear and the other is not is no change by itself. A bias that appears where none was clear
 is worse, whichever way it points.
+
+A **limit** of a policy is kept or broken by the interval of a value. The limit itself is allowed.
+
+    the interval         judge = "interval"     "surely"        "estimate"
+    within the limit     kept, surely           kept, surely    as the estimate
+    beyond the limit     broken, surely         broken, surely  as the estimate
+    across the limit     kept, not surely       cannot tell     as the estimate
+    there is none        cannot tell            cannot tell     as the estimate
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isclose
+from typing import Literal
 
 from unmask.results.comparison import Change, Verdict
 from unmask.results.schema import Estimate, Interval
 
+GateVerdict = Literal["kept", "broken", "cannot tell"]
+Sure = Literal["surely", "not surely", "unknown"]
+Judge = Literal["interval", "surely", "estimate"]
+"""By what a value is judged against limits."""
 ALPHA = 0.05
 """The level of every test, and one minus the confidence of every interval."""
 NOT_INTERPRETABLE = "not interpretable"
@@ -97,3 +112,46 @@ def judge(change: Change, *, noise_floor: float | None = None, negligible: float
     if opposite and abs(after) >= negligible:
         return "overshot"
     return "improved" if abs(after) < abs(before) else "worse"
+
+
+# Limits of a policy
+
+
+@dataclass(frozen=True)
+class AllowedRange:
+    """The values that a rule allows, both ends included."""
+
+    low: float
+    high: float
+    words: str = ""
+
+    def position(self, value: float) -> int:
+        """−1 below the range, 0 in it, 1 above it; rounding breaks no rule."""
+        if value < self.low and not isclose(value, self.low, abs_tol=1e-12):
+            return -1
+        return int(value > self.high and not isclose(value, self.high, abs_tol=1e-12))
+
+
+def judge_value(
+    value: float | None, interval: Interval | None, limits: AllowedRange, by: Judge
+) -> tuple[GateVerdict, Sure, str]:
+    """The verdict, how sure it is, and the same in words."""
+    if value is None:
+        return "cannot tell", "unknown", "there is no such number: too little was measured"
+    by_estimate: GateVerdict = "broken" if limits.position(value) else "kept"
+    if interval is None:
+        if by == "estimate":
+            return by_estimate, "unknown", "by the estimate alone, it has no interval"
+        return "cannot tell", "unknown", 'it has no interval; judge = "estimate" does without'
+    low, high = map(limits.position, interval)
+    verdict: GateVerdict | None = "kept" if low == high == 0 else "broken" if low == high else None
+    where = {"kept": "the whole interval is within", "broken": "the whole interval is beyond"}
+    why = where[verdict] if verdict else "the interval crosses the limit"
+    if by == "estimate":
+        return by_estimate, "surely" if verdict else "not surely", f"by the estimate; {why}"
+    if verdict:
+        return verdict, "surely", f"surely, {why}"
+    if by == "surely":
+        return "cannot tell", "not surely", f"{why}; measure more items"
+    beyond = "" if by_estimate == "kept" else ", and the estimate is beyond"
+    return "kept", "not surely", f"not surely, {why}{beyond}"

@@ -1,24 +1,18 @@
 """Whether an audit keeps a policy: rules in a TOML file, each judged by the interval of an estimate.
 
-    the interval         judge = "interval"     "surely"        "estimate"
-    within the limit     kept, surely           kept, surely    as the estimate
-    beyond the limit     broken, surely         broken, surely  as the estimate
-    across the limit     kept, not surely       cannot tell     as the estimate
-    there is none        cannot tell            cannot tell     as the estimate
-
-The limit itself is allowed. A rule with `worse_by_at_most` compares the distance from no bias with that of a baseline.
+`results/verdict.py` has the rule for a value and its limits. A rule of a policy with `worse_by_at_most` compares the
+distance from no bias with that of a baseline.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import hypot, inf, isclose
+from math import hypot, inf
 from os import PathLike
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from unmask import __version__
@@ -28,15 +22,14 @@ from unmask.measures.sections import unreadable
 from unmask.results import AuditResult, Estimate, Measurement
 from unmask.results.formatting import MINUS
 from unmask.results.schema import Interval, Record
+from unmask.results.verdict import AllowedRange, GateVerdict, Sure, judge_value
 from unmask.workflows.audit import Audit, read_result
-from unmask.workflows.policy import Judge, Policy, Rule, parse_policy, read_policy
+from unmask.workflows.policy import Policy, Rule, parse_policy, read_policy
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Verdict = Literal["kept", "broken", "cannot tell"]
-Sure = Literal["surely", "not surely", "unknown"]
-EXIT_CODES: dict[Verdict, int] = {"kept": 0, "broken": 1, "cannot tell": 2}
+EXIT_CODES: dict[GateVerdict, int] = {"kept": 0, "broken": 1, "cannot tell": 2}
 
 
 class Judgement(Record):
@@ -59,7 +52,7 @@ class Judgement(Record):
     """How much further from no bias than the baseline; negative where it is nearer."""
     worse_by_interval: Interval | None = None
     allowed: str
-    verdict: Verdict
+    verdict: GateVerdict
     sure: Sure = "unknown"
     """`surely` where the whole interval is on one side of the limit, `unknown` where there is none."""
     why: str
@@ -89,7 +82,7 @@ class GateResult(Record):
     """The audit folder, if there is one."""
     policy: str
     baseline: str | None = None
-    verdict: Verdict
+    verdict: GateVerdict
     """Broken if a rule is broken; else cannot tell if that is so of a rule; else kept."""
     judgements: list[Judgement]
 
@@ -98,24 +91,9 @@ class GateResult(Record):
         """0 kept, 1 broken, 2 cannot tell."""
         return EXIT_CODES[self.verdict]
 
-    def count(self, verdict: Verdict) -> int:
+    def count(self, verdict: GateVerdict) -> int:
         """The number of judgements with a verdict."""
         return sum(judgement.verdict == verdict for judgement in self.judgements)
-
-
-@dataclass(frozen=True)
-class AllowedRange:
-    """The values that a rule allows, both ends included."""
-
-    low: float
-    high: float
-    words: str = ""
-
-    def position(self, value: float) -> int:
-        """−1 below the range, 0 in it, 1 above it; rounding breaks no rule."""
-        if value < self.low and not isclose(value, self.low, abs_tol=1e-12):
-            return -1
-        return int(value > self.high and not isclose(value, self.high, abs_tol=1e-12))
 
 
 def gate(
@@ -218,31 +196,6 @@ def allowed_range(rule: Rule, neutral: float = 0.0) -> AllowedRange:
     if low is None:
         return AllowedRange(-inf, high, f"at most {_format_limit(high)}")
     return AllowedRange(low, high, f"{_format_limit(low)} to {_format_limit(high)}")
-
-
-def judge_value(
-    value: float | None, interval: Interval | None, limits: AllowedRange, judge: Judge
-) -> tuple[Verdict, Sure, str]:
-    """The verdict, how sure it is, and the same in words."""
-    if value is None:
-        return "cannot tell", "unknown", "there is no such number: too little was measured"
-    by_estimate: Verdict = "broken" if limits.position(value) else "kept"
-    if interval is None:
-        if judge == "estimate":
-            return by_estimate, "unknown", "by the estimate alone, it has no interval"
-        return "cannot tell", "unknown", 'it has no interval; judge = "estimate" does without'
-    low, high = map(limits.position, interval)
-    verdict: Verdict | None = "kept" if low == high == 0 else "broken" if low == high else None
-    where = {"kept": "the whole interval is within", "broken": "the whole interval is beyond"}
-    why = where[verdict] if verdict else "the interval crosses the limit"
-    if judge == "estimate":
-        return by_estimate, "surely" if verdict else "not surely", f"by the estimate; {why}"
-    if verdict:
-        return verdict, "surely", f"surely, {why}"
-    if judge == "surely":
-        return "cannot tell", "not surely", f"{why}; measure more items"
-    beyond = "" if by_estimate == "kept" else ", and the estimate is beyond"
-    return "kept", "not surely", f"not surely, {why}{beyond}"
 
 
 def _judge_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -> Iterator[Judgement]:
@@ -350,7 +303,7 @@ def _format_estimate(value: float | None, interval: Interval | None) -> str:
     return numbers[0] if interval is None else f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
 
 
-STYLES: dict[Verdict, str] = {"kept": "green", "broken": "bold red", "cannot tell": "bold yellow"}
+STYLES: dict[GateVerdict, str] = {"kept": "green", "broken": "bold red", "cannot tell": "bold yellow"}
 INDENT = 13
 
 

@@ -18,8 +18,8 @@ from unmask.measures.sections import unreadable
 from unmask.options import Options, option
 from unmask.results import AuditResult, Estimate, Measurement
 from unmask.results.schema import Protocol
+from unmask.results.verdict import Judge
 
-Judge = Literal["interval", "surely", "estimate"]
 LIMITS = ("at_most", "at_least", "magnitude_at_most", "worse_by_at_most")
 DIGITS = 2
 HEAD = """\
