@@ -21,7 +21,7 @@ FEMALE, MALE, POINT, GREY = "#d95f02", "#7570b3", "#1b9e77", "#8a94a3"
 GENDER_COLOURS = {"female": FEMALE, "male": MALE}
 INK = "currentColor"
 FONT = "Arial, Helvetica, Liberation Sans, sans-serif"
-CHARACTER = 5.5
+CHARACTER = 6.0
 """The approximate width of a character in pixels."""
 LINE = 14.0
 """The height of a line of text in pixels."""
