@@ -415,7 +415,11 @@ def accepts(options: type[Options], *, without: Sequence[str] = ()) -> Callable[
         function.__signature__ = signature.replace(parameters=[*declared, *added])  # type: ignore[attr-defined]
         head, separator, end = inspect.cleandoc(function.__doc__ or "").partition("\n\nReturns:")
         head += "" if "\nArgs:" in head else "\n\nArgs:"
-        lines = [f"    {one.name}: {_as_python(one.help)}" for one in parameters if f"\n    {one.name}: " not in head]
+        lines = [
+            f"    {parameter.name}: {_as_python(parameter.help)}"
+            for parameter in parameters
+            if f"\n    {parameter.name}: " not in head
+        ]
         function.__doc__ = "\n".join([head, *lines]) + separator + end
         return function
 

@@ -22,15 +22,15 @@ from naive import log_p
 from packages import blocks, install, install_the_page_s
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described, seen
 from paths import PROJECT
+from report_blocks import audit_text, comparison_text
 from unmask import datasets, plugins
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.sections import build_sections, item_tables
 from unmask.mitigations import corpus
 from unmask.options import LoadOptions
-from unmask.report import html, terminal
+from unmask.report import html
 from unmask.report.default_blocks import audit_page
-from unmask.report.terminal import comparison_text
 from unmask.results import AuditResult, Caveat, Estimate, Measurement
 from unmask.results.storage import load
 from unmask.statistics.corrections import holm
@@ -668,7 +668,7 @@ def _page(measurement: Measurement) -> tuple[str, str]:
     from sample_audits import sample_audit
 
     audit, sections = sample_audit(measurement), build_sections([measurement])
-    return html.render_page(audit_page(audit, sections)), terminal.audit_text(audit, sections, 80)
+    return html.render_page(audit_page(audit, sections)), audit_text(audit, sections, 80)
 
 
 def test_a_report_of_theirs_has_every_figure() -> None:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import pandas as pd
 
 from unmask.measures.sections import build_sections, item_tables
 from unmask.report.blocks import Block, Cell, KeyFigure, Section, Table, Text
-from unmask.report.default_blocks import audit_page
+from unmask.report.comparison import ComparisonSection
+from unmask.report.default_blocks import MeasureSection, audit_page
 from unmask.report.html import render_page as render_html
-from unmask.report.terminal import audit_text
-from unmask.results import AuditResult, Measurement, ModelInfo
+from unmask.report.terminal import capture_text, show_audit, show_comparison
+from unmask.results import AuditResult, ComparisonResult, Measurement, ModelInfo
 
 B = TypeVar("B", bound=Block)
+
+
+def audit_text(result: AuditResult, audit_sections: Sequence[MeasureSection], width: int = 100) -> str:
+    """What the terminal shows of an audit."""
+    return capture_text(lambda console: show_audit(result, audit_sections, console), width)
+
+
+def comparison_text(result: ComparisonResult, sections: Sequence[ComparisonSection], width: int = 100) -> str:
+    """What the terminal shows of a comparison."""
+    return capture_text(lambda console: show_comparison(result, sections, console), width)
 
 
 def walk(blocks: Iterable[Block]) -> Iterator[Block]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, ProfessionChange, TableRow
 from unmask.measures.sections import build_comparison_sections, comparison_section
-from unmask.report import terminal
 from unmask.report.blocks import Block
 from unmask.report.comparison import closing_blocks
 from unmask.report.comparison import comparison_page as build_page
 from unmask.report.html import render_page
+from unmask.report.terminal import capture_text, show_comparison
 from unmask.results.comparison import Change, Comparison, ComparisonResult, Side, Usefulness, UsefulnessChange
 from unmask.results.schema import Caveat, Estimate, Interval, ModelInfo
 
@@ -192,7 +192,7 @@ def render_comparison_page(result: ComparisonResult) -> str:
 
 def comparison_text(result: ComparisonResult, width: int = 100) -> str:
     """What a terminal shows."""
-    return terminal.comparison_text(result, build_comparison_sections(result), width)
+    return capture_text(partial(show_comparison, result, build_comparison_sections(result)), width)
 
 
 def comparison_section_blocks(comparison: Comparison) -> list[Block]:

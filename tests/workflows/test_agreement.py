@@ -12,14 +12,13 @@ from scipy import stats
 
 import unmask
 from pages import seen
-from report_blocks import find_table
+from report_blocks import comparison_text, find_table
 from unmask.errors import UnmaskError
 from unmask.measures.geometry import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.sections import build_comparison_sections
 from unmask.options import LoadOptions
 from unmask.report.comparison import agreement_blocks, comparison_page, pearson_matrix
 from unmask.report.html import render_page, shade
-from unmask.report.terminal import comparison_text
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
 from unmask.workflows.agreement import ModelEvidence, correlate_figures, gather_evidence

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from io import StringIO
 
 from rich.box import SIMPLE_HEAD
@@ -61,16 +60,6 @@ def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSecti
     if len(sections) > 1 and result.caveats:
         console.print()
         show_caveats(result.caveats, console)
-
-
-def audit_text(result: AuditResult, sections: Sequence[MeasureSection], width: int = 100) -> str:
-    """What `show_audit` prints, as plain text."""
-    return capture_text(partial(show_audit, result, sections), width)
-
-
-def comparison_text(result: ComparisonResult, sections: Sequence[ComparisonSection], width: int = 100) -> str:
-    """What `show_comparison` prints, as plain text."""
-    return capture_text(partial(show_comparison, result, sections), width)
 
 
 def capture_text(show: Callable[[Console], None], width: int) -> str:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
-from io import StringIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,11 +59,9 @@ class ReportedResult(ABC):
 
     def summary(self) -> str:
         """The findings as plain text, a screenful."""
-        from rich.console import Console
+        from unmask.report.terminal import capture_text
 
-        page = StringIO()
-        self.show(Console(file=page, width=WIDTH, color_system=None))
-        return page.getvalue()
+        return capture_text(self.show, WIDTH)
 
     def report(self, path: str | PathLike[str]) -> Path:
         """Write the report: one self-contained HTML page, or Markdown or CSV where the name ends in .md or .csv."""

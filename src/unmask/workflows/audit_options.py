@@ -62,7 +62,8 @@ class AuditOptions(LoadOptions):
     measures: tuple[str, ...] = option(
         (),
         "A measure to run (unmask list measures describes them); can be given several times. Default: all that fit the"
-        f" model, except {', '.join(one.name for one in registry.built_in() if not one.by_default)} and plug-ins.",
+        " model, except"
+        f" {', '.join(measure.name for measure in registry.built_in() if not measure.by_default)} and plug-ins.",
         key="measure",
         suggestions=registry.measure_names,
     )
@@ -373,7 +374,7 @@ def list_differences(before: AuditResult, now: AuditResult) -> list[str]:
     if _differ(before.model.weight_hash, now.model.weight_hash):
         hashes = f"{before.model.weight_hash:.12} then, {now.model.weight_hash:.12} now"
         lines.append(f"another model: the weights of {now.model.name} are not those that were audited ({hashes})")
-    devices = [(one.model.device or "").partition(":")[0] for one in (before, now)]
+    devices = [(result.model.device or "").partition(":")[0] for result in (before, now)]
     if _differ(*devices):
         lines.append(f"another device: {devices[0]} then, {devices[1]} now; the last digits may differ")
     data_hashes = {measurement.key: measurement.data_hash for measurement in before.measurements}

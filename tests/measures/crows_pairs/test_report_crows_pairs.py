@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pages import EVIL, assert_loads_nothing, assert_plots_are_described
-from report_blocks import find_table, key_figures, lines, of_type, sections, table_rows
+from report_blocks import audit_text, find_table, key_figures, lines, of_type, sections, table_rows
 from sample_audits import render_audit_page, sample_audit
 from unmask.measures.base import Context
 from unmask.measures.crows_pairs.analysis import analyse
@@ -25,7 +25,6 @@ from unmask.measures.sections import build_sections
 from unmask.report.blocks import Examples, Figure
 from unmask.report.default_blocks import audit_page
 from unmask.report.markdown import page_markdown
-from unmask.report.terminal import audit_text
 from unmask.results import Measurement
 
 

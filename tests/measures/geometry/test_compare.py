@@ -18,7 +18,7 @@ from scipy import stats
 
 import unmask
 from pages import assert_loads_nothing, assert_plots_are_described, seen
-from report_blocks import find_table, of_type, table_rows
+from report_blocks import comparison_text, find_table, of_type, table_rows
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import Geometry, GeometryChange
@@ -30,7 +30,6 @@ from unmask.models.word_vectors import Vectors
 from unmask.report.blocks import Figure
 from unmask.report.comparison import comparison_page
 from unmask.report.html import render_page
-from unmask.report.terminal import comparison_text
 from unmask.results import Change, Comparison, ComparisonResult, Estimate, ModelInfo
 from unmask.results.storage import load
 from unmask.results.verdict import judge
