@@ -1,26 +1,36 @@
 """On a CPU: text → a word-piece tokenizer, token ids for training, and ids of held-out text.
 
-    python tools/pretrain/prepare.py TEXT_FOLDER OUT_FOLDER
+    python tools/pretrain/prepare.py TEXT_FOLDER OUT_FOLDER [--tokenizer FOLDER] [--against FOLDER ...]
 
 TEXT_FOLDER holds `en-*.txt.xz` (or .gz, .txt), one paragraph a line. One paragraph in 500, chosen by its hash, is held
-out: neither the tokenizer nor the model sees it. OUT_FOLDER gets `tokenizer/`, `ids-NN.bin.xz` (16-bit ids, each
-paragraph ended by the separator; shards small enough to be sent in parts), `held-out.bin.xz` and `prepare.json`.
+out: neither the tokenizer nor the model sees it. Comma-separated lists of job titles or names are left out of training,
+and so are paragraphs that share eight words in a row with a sentence of the package or of the test corpora given by
+`--against`.
+
+OUT_FOLDER gets `tokenizer/`, `ids-FILE.NN.bin.xz` (16-bit ids of each text file, a separator after each paragraph;
+shards of at most 10 million ids), `held-out-FILE.bin.xz`, and `prepare.json`.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import hashlib
 import json
 import lzma
-import sys
+import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
+from overlap import test_ngrams, word_ngrams
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -85,15 +95,40 @@ def train_tokenizer(texts: Iterable[str], required: list[str]) -> Tokenizer:
     return tokenizer
 
 
-def ids_of(tokenizer: Tokenizer, texts: Iterable[str]) -> np.ndarray:
+def is_list(text: str) -> bool:
+    """Whether a paragraph is a comma-separated list of job titles or names rather than prose."""
+    entries = text.split(", ")
+    is_prose = "." in text or any(entry.startswith(("and ", "or ")) for entry in entries)
+    ends_bare = text[-1].isalnum() or text[-1] == ")"
+    return len(entries) > 3 and ends_bare and not is_prose and mean(len(entry.split()) for entry in entries) < 5
+
+
+def encode_paragraphs(tokenizer: Tokenizer, texts: Iterable[str]) -> np.ndarray:
     """All paragraphs in one row of 16-bit ids, a separator after each."""
     end = np.array([tokenizer.token_to_id("[SEP]")], dtype=np.uint16)
-    parts = []
+    parts = [np.empty(0, dtype=np.uint16)]
     texts = iter(texts)
     while batch := list(islice(texts, 20_000)):
-        pieces = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-        parts.append(np.concatenate([part for one in pieces for part in (np.array(one.ids, dtype=np.uint16), end)]))
+        encodings = tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+        parts.append(np.concatenate([part for e in encodings for part in (np.array(e.ids, dtype=np.uint16), end)]))
     return np.concatenate(parts)
+
+
+def prepare_file(
+    file: Path, *, tokenizer: Tokenizer, ngrams: dict[str, set[int]]
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The ids of a file for training, those held out, and how many paragraphs were left out of training and why."""
+    counts: Counter[str] = Counter()
+
+    def usable(text: str) -> bool:
+        own = set(word_ngrams(text))
+        shared = [name for name, known in ngrams.items() if not known.isdisjoint(own)]
+        reasons = [f"overlaps with {name}" for name in shared] or ["list"] * is_list(text)
+        counts.update(["paragraphs", *reasons])
+        return not reasons
+
+    seen = encode_paragraphs(tokenizer, filter(usable, paragraphs(file, held_out=False)))
+    return seen, encode_paragraphs(tokenizer, paragraphs(file, held_out=True)), dict(counts)
 
 
 def write_shard(path: Path, ids: np.ndarray) -> None:
@@ -104,32 +139,48 @@ def write_shard(path: Path, ids: np.ndarray) -> None:
 
 def main() -> None:
     """Prepare everything that needs no GPU."""
-    source, out = Path(sys.argv[1]), Path(sys.argv[2])
-    files = sorted(file for file in source.glob("en-*") if file.suffix in OPEN)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("text", type=Path, metavar="TEXT_FOLDER")
+    parser.add_argument("out", type=Path, metavar="OUT_FOLDER")
+    parser.add_argument("--tokenizer", type=Path, help="use the tokenizer of this model folder; train none")
+    parser.add_argument("--against", type=Path, nargs="*", default=[], help="folders of test corpora")
+    options = parser.parse_args()
+    files = sorted(file for file in options.text.glob("en-*") if file.suffix in OPEN)
     if not files:
-        sys.exit(f"{source} has no en-*.txt, .txt.gz or .txt.xz files")
-    out.mkdir(parents=True, exist_ok=True)
-    required = whole_words()
-    tokenizer = train_tokenizer((text for file in files for text in paragraphs(file, held_out=False)), required)
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **SPECIAL).save_pretrained(
-        out / "tokenizer"
-    )
-    print(f"tokenizer of {tokenizer.get_vocab_size()} pieces", flush=True)
-    seen = np.concatenate([ids_of(tokenizer, paragraphs(file, held_out=False)) for file in files])
-    unseen = np.concatenate([ids_of(tokenizer, paragraphs(file, held_out=True)) for file in files])
-    shards = {
-        out / f"ids-{at:02d}.bin.xz": part for at, part in enumerate(np.array_split(seen, -(-len(seen) // SHARD)))
-    }
-    with ProcessPoolExecutor() as pool:
-        list(pool.map(write_shard, [*shards, out / "held-out.bin.xz"], [*shards.values(), unseen]))
+        parser.error(f"{options.text} has no en-*.txt, .txt.gz or .txt.xz files")
+    folder = options.out / "tokenizer"
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.tokenizer:
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            shutil.copy(options.tokenizer / name, folder / name)
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_truncation()
+    else:
+        training_text = (text for file in files for text in paragraphs(file, held_out=False))
+        tokenizer = train_tokenizer(training_text, whole_words())
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **SPECIAL).save_pretrained(folder)
+    ngrams = test_ngrams(options.against)
+    print({name: len(known) for name, known in ngrams.items()}, flush=True)
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:  # a fork has the same hashes
+        parts = list(pool.map(partial(prepare_file, tokenizer=tokenizer, ngrams=ngrams), files))
+        targets = {}
+        for file, (seen, unseen, _) in zip(files, parts, strict=True):
+            name = file.name.split(".")[0]
+            for number, shard in enumerate(np.array_split(seen, -(-len(seen) // SHARD))):
+                targets[options.out / f"ids-{name}.{number:02d}.bin.xz"] = shard
+            targets[options.out / f"held-out-{name}.bin.xz"] = unseen
+        list(pool.map(write_shard, targets.keys(), targets.values()))
+    unknown = sum(int((ids == tokenizer.token_to_id("[UNK]")).sum()) for ids, _, _ in parts)
+    tokens = sum(len(ids) for ids, _, _ in parts)
     facts = {
-        "files": [file.name for file in files],
-        "tokens": len(seen),
-        "held_out_tokens": len(unseen),
-        "unknown": float((seen == tokenizer.token_to_id("[UNK]")).mean()),
-        "required_words": len(required),
+        "tokens": tokens,
+        "unknown": unknown / tokens,
+        "files": {
+            file.name: {"tokens": len(ids), "held_out_tokens": len(unseen), **counts}
+            for file, (ids, unseen, counts) in zip(files, parts, strict=True)
+        },
     }
-    (out / "prepare.json").write_text(json.dumps(facts, indent=2))
+    (options.out / "prepare.json").write_text(json.dumps(facts, indent=2))
     print(json.dumps(facts, indent=2))
 
 
