@@ -16,6 +16,7 @@ import commands
 import unmask
 from unmask import embedded
 from unmask.lexicon import attributes, persons
+from unmask.models.handle import ModelHandle
 from unmask.models.loading import load_classifier
 from unmask.models.roles import Classifier
 
@@ -132,3 +133,22 @@ def test_the_classifiers_are_as_good_on_real_test_data_as_their_cards_say(data: 
     rows = _sample_rows(data / "snli" / "snli_test.jsonl.gz", 1000)
     texts = [(row["premise"], row["hypothesis"]) for row in rows]
     assert _measure_accuracy("unmask-mini-nli", rows, texts, {}) > 0.75
+
+
+def test_an_audit_names_what_the_model_has_hardly_read_about(tmp_path: Path) -> None:
+    counts = ModelHandle("unmask-mini").training_counts
+    assert set(counts) == {attribute.forms["profession"] for attribute in attributes("en")}
+    rare = [profession for profession, count in counts.items() if count < 10]
+    (tmp_path / "one.csv").write_text("template\n{person} is {a} {profession}.\n", encoding="utf-8")
+    audit = unmask.audit("unmask-mini", measures="association", templates=tmp_path / "one.csv")
+    (caveat,) = (caveat for caveat in audit.measurements[0].caveats if caveat.code == "hardly-read")
+    assert f"{len(rare)} of the 60 professions" in caveat.text
+    card = " ".join((MINI / "README.md").read_text(encoding="utf-8").split())
+    assert [profession for profession in rare if profession not in card] == []
+
+
+def test_only_a_folder_with_counts_has_training_counts(tmp_path: Path) -> None:
+    (tmp_path / "training_counts.csv").write_text("phrase,count\nnurse,12\n", encoding="utf-8")
+    assert ModelHandle(tmp_path).training_counts == {"nurse": 12}
+    assert ModelHandle("unmask-mini-nli").training_counts == {}
+    assert ModelHandle(object()).training_counts == {}

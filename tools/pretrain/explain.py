@@ -1,24 +1,22 @@
 """On a CPU: why is an association as large as it is? Two questions to a pretrained model.
 
-    python tools/pretrain/explain.py MODEL TEXT_FOLDER
+    python tools/pretrain/explain.py MODEL
 
 1. Level: do words for persons without gender, and words for things, rise beside a profession as person words do?
-2. Text: is the link to the workforce closer for professions that the model has read of more often?
+2. Text: is the link to the workforce closer for professions that the model has read of more often? The model's folder
+   says how often (`training_counts.csv`).
 """
 
 from __future__ import annotations
 
-import re
 import sys
-from collections import Counter
-from pathlib import Path
 
 import pandas as pd
-from prepare import OPEN
 
 import unmask
 from unmask.measures.association.data import AssociationRow, build_rows
 from unmask.measures.association.details import AssociationDetails
+from unmask.models.handle import ModelHandle
 from unmask.models.loading import load_masked_lm
 from unmask.models.roles import MaskQuery
 from unmask.statistics.correlation import pearson
@@ -58,32 +56,22 @@ def levels(model: unmask.MaskedLM) -> pd.DataFrame:
     return found.pivot_table(index="phrase", columns="group", values="association", sort=False)
 
 
-def counts(folder: Path, names: set[str]) -> Counter[str]:
-    """How often each profession stands in the text, singular or plural."""
-    found: Counter[str] = Counter()
-    for file in (file for file in folder.glob("en-*") if file.suffix in OPEN):
-        with OPEN[file.suffix](file, "rt", encoding="utf-8") as lines:
-            text = " " + lines.read().lower()
-        for name in names:
-            ends = re.finditer(rf"{re.escape(name)}s?\b", text)
-            found[name] += sum(not text[match.start() - 1].isalnum() for match in ends)
-    return found
-
-
 def main() -> None:
     """Answer both questions."""
     model = load_masked_lm(sys.argv[1])
     print(levels(model).round(2).to_string())
     audit = unmask.audit(model, measures="association")
     professions = audit.measurements[0].read_details(AssociationDetails).professions
-    often = counts(Path(sys.argv[2]), {one.profession for one in professions})
-    absent = sum(often[one.profession] == 0 for one in professions)
+    counts = ModelHandle(sys.argv[1]).training_counts
+    absent = sum(counts[value.profession] == 0 for value in professions)
     print(f"\n{absent} of {len(professions)} professions are not in the text")
     for least in ATLEAST:
-        some = [one for one in professions if often[one.profession] >= least]
-        gaps = {kind: [one.difference or 0.0 for one in some if one.group == kind] for kind in ("female", "male")}
+        some = [value for value in professions if counts[value.profession] >= least]
+        gaps = {
+            group: [value.difference or 0.0 for value in some if value.group == group] for group in ("female", "male")
+        }
         contrast = sum(gaps["female"]) / len(gaps["female"]) - sum(gaps["male"]) / len(gaps["male"])
-        r = pearson([one.difference or 0.0 for one in some], [one.workforce_share or 0.0 for one in some])
+        r = pearson([value.difference or 0.0 for value in some], [value.workforce_share or 0.0 for value in some])
         print(
             f"{least:>4} times or more: {len(some)} professions, stereotype {contrast:.2f} nats, workforce r = {r:.2f}"
         )

@@ -15,7 +15,10 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
-KEPT = ("config.json", "tokenizer.json", "tokenizer_config.json", "adapter_config.json", "metrics.json")
+KEPT = (
+    *("config.json", "tokenizer.json", "tokenizer_config.json", "training_counts.csv", "adapter_config.json"),
+    "metrics.json",
+)
 
 
 def main() -> None:

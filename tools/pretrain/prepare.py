@@ -8,7 +8,8 @@ and so are paragraphs that share eight words in a row with a sentence of the pac
 `--against`.
 
 OUT_FOLDER gets `tokenizer/`, `ids-FILE.NN.bin.xz` (16-bit ids of each text file, a separator after each paragraph;
-shards of at most 10 million ids), `held-out-FILE.bin.xz`, and `prepare.json`.
+shards of at most 10 million ids), `held-out-FILE.bin.xz`, `prepare.json`, and, beside the tokenizer, how often the
+training text names each profession (`training_counts.csv`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import gzip
 import hashlib
 import json
 import lzma
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
@@ -114,27 +117,58 @@ def encode_paragraphs(tokenizer: Tokenizer, texts: Iterable[str]) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def prepare_file(
-    file: Path, *, tokenizer: Tokenizer, ngrams: dict[str, set[int]]
-) -> tuple[np.ndarray, np.ndarray, Any]:
-    """The ids of a file for training, those held out, and how many paragraphs were left out of training and why."""
+def profession_patterns() -> dict[str, re.Pattern[str]]:
+    """What finds each English profession as a whole phrase, singular or plural."""
+    phrases = [attribute.forms["profession"].lower() for attribute in words.attributes("en")]
+    return {phrase: re.compile(rf"\b{re.escape(phrase)}s?\b") for phrase in phrases}
+
+
+@dataclass(frozen=True)
+class PreparedFile:
+    """The ids of a file."""
+
+    seen: np.ndarray
+    held_out: np.ndarray
+    paragraphs: Counter[str]
+    """How many there are, and how many were left out of training and why."""
+    professions: Counter[str]
+    """How often the training text names each."""
+
+
+def prepare_file(file: Path, *, tokenizer: Tokenizer, ngrams: dict[str, set[int]]) -> PreparedFile:
+    """Encode a file, without what must not be in the training text."""
     counts: Counter[str] = Counter()
+    professions: Counter[str] = Counter()
+    patterns = profession_patterns()
+    any_profession = re.compile("|".join(map(re.escape, patterns)))
 
     def usable(text: str) -> bool:
         own = set(word_ngrams(text))
         shared = [name for name, known in ngrams.items() if not known.isdisjoint(own)]
         reasons = [f"overlaps with {name}" for name in shared] or ["list"] * is_list(text)
         counts.update(["paragraphs", *reasons])
+        if not reasons and any_profession.search(lowered := text.lower()):
+            professions.update({phrase: len(pattern.findall(lowered)) for phrase, pattern in patterns.items()})
         return not reasons
 
     seen = encode_paragraphs(tokenizer, filter(usable, paragraphs(file, held_out=False)))
-    return seen, encode_paragraphs(tokenizer, paragraphs(file, held_out=True)), dict(counts)
+    held_out = encode_paragraphs(tokenizer, paragraphs(file, held_out=True))
+    return PreparedFile(seen, held_out, counts, professions)
 
 
 def write_shard(path: Path, ids: np.ndarray) -> None:
     """Compress ids; the filter knows that they come two bytes at a time."""
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lp": 1, "lc": 3, "pb": 1}]
     path.write_bytes(lzma.compress(ids.tobytes(), format=lzma.FORMAT_XZ, filters=filters))
+
+
+def write_counts(path: Path, counts: Iterable[Counter[str]]) -> None:
+    """Write how often all files together name each profession, the rarest first."""
+    total = Counter(dict.fromkeys(profession_patterns(), 0))
+    for count in counts:
+        total.update(count)
+    rows = sorted(total.items(), key=lambda item: (item[1], item[0]))
+    path.write_text("phrase,count\n" + "".join(f"{phrase},{count}\n" for phrase, count in rows), encoding="utf-8")
 
 
 def main() -> None:
@@ -162,22 +196,25 @@ def main() -> None:
     ngrams = test_ngrams(options.against)
     print({name: len(known) for name, known in ngrams.items()}, flush=True)
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:  # a fork has the same hashes
-        parts = list(pool.map(partial(prepare_file, tokenizer=tokenizer, ngrams=ngrams), files))
+        parts = dict(
+            zip(files, pool.map(partial(prepare_file, tokenizer=tokenizer, ngrams=ngrams), files), strict=True)
+        )
         targets = {}
-        for file, (seen, unseen, _) in zip(files, parts, strict=True):
+        for file, part in parts.items():
             name = file.name.split(".")[0]
-            for number, shard in enumerate(np.array_split(seen, -(-len(seen) // SHARD))):
+            for number, shard in enumerate(np.array_split(part.seen, -(-len(part.seen) // SHARD))):
                 targets[options.out / f"ids-{name}.{number:02d}.bin.xz"] = shard
-            targets[options.out / f"held-out-{name}.bin.xz"] = unseen
+            targets[options.out / f"held-out-{name}.bin.xz"] = part.held_out
         list(pool.map(write_shard, targets.keys(), targets.values()))
-    unknown = sum(int((ids == tokenizer.token_to_id("[UNK]")).sum()) for ids, _, _ in parts)
-    tokens = sum(len(ids) for ids, _, _ in parts)
+    write_counts(folder / "training_counts.csv", [part.professions for part in parts.values()])
+    unknown = sum(int((part.seen == tokenizer.token_to_id("[UNK]")).sum()) for part in parts.values())
+    tokens = sum(len(part.seen) for part in parts.values())
     facts = {
         "tokens": tokens,
         "unknown": unknown / tokens,
         "files": {
-            file.name: {"tokens": len(ids), "held_out_tokens": len(unseen), **counts}
-            for file, (ids, unseen, counts) in zip(files, parts, strict=True)
+            file.name: {"tokens": len(part.seen), "held_out_tokens": len(part.held_out), **part.paragraphs}
+            for file, part in parts.items()
         },
     }
     (options.out / "prepare.json").write_text(json.dumps(facts, indent=2))

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from torch.func import functional_call
 from torch.nn import functional
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM
 
+TRAINING_COUNTS = "training_counts.csv"
 MASKED = 0.2
 PLATEAU = 4.3
 SHORT_RATE, SHORT_WARM_UP = 1e-3, 500
@@ -389,6 +391,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     model.save_pretrained(options.out / "model")
     tokenizer.save_pretrained(options.out / "model")
+    counts = options.prepared / "tokenizer" / TRAINING_COUNTS
+    if counts.exists():
+        shutil.copy(counts, options.out / "model")
     (options.out / "train.json").write_text(json.dumps(summary, indent=2))
 
 

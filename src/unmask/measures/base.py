@@ -321,11 +321,11 @@ class Measure(ABC):
         """Load the model once, then score and analyse what was built for each unit."""
         with self.blamed():
             loaded = self.load(model, options)
-            info = model.info()
+            is_half = model.info().dtype in ("float16", "bfloat16")
             for unit, items in zip(units, built, strict=True):
                 for scored in self._check_scored(self.score(loaded, items, options, unit), unit):
-                    measurement = self.analyse(scored.items, unit)
-                    yield scored.items, self._add_scoring(measurement, scored, unit, info.dtype)
+                    caveats = [HALF_PRECISION] * is_half + self.model_caveats(model, scored.items)
+                    yield scored.items, self._add_scoring(self.analyse(scored.items, unit), scored, unit, caveats)
 
     def _check_scored(self, scored: Any, unit: Context) -> list[Scored]:
         """Scored items as a list, with the columns that tell units apart; anything else is a mistake of the measure."""
@@ -348,8 +348,10 @@ class Measure(ABC):
             checked.append(replace(part, items=part.items.assign(**missing)) if missing else part)
         return checked
 
-    def _add_scoring(self, measurement: Any, scored: Scored, context: Context, dtype: str | None) -> Measurement:
-        """Add to a measurement what scoring knows."""
+    def _add_scoring(
+        self, measurement: Any, scored: Scored, context: Context, caveats: Sequence[Caveat]
+    ) -> Measurement:
+        """Add to a measurement what scoring knows, and caveats about the model."""
         if not isinstance(measurement, Measurement) or measurement.name != self.name:
             what = measurement.name if isinstance(measurement, Measurement) else type(measurement).__name__
             raise UnmaskError(
@@ -359,7 +361,6 @@ class Measure(ABC):
         if not data_hash:
             text = scored.items.select_dtypes(exclude="number").to_csv(index=False)
             data_hash = hashlib.sha256(text.encode()).hexdigest()
-        caveats = [HALF_PRECISION] if dtype in ("float16", "bfloat16") else []
         return measurement.model_copy(
             update={
                 "language": context.language,
@@ -373,6 +374,11 @@ class Measure(ABC):
             }
         )
 
+    def model_caveats(self, model: ModelHandle, items: pd.DataFrame) -> list[Caveat]:
+        """What a reader must know of this model's items, from what is known of the model."""
+        del model, items
+        return []
+
     def analyse_recorded(self, items: pd.DataFrame, context: Context) -> list[Measurement]:
         """Analyse recorded items, each language and corpus by itself."""
         columns = [column for column in self.split if column in items]
@@ -381,7 +387,7 @@ class Measure(ABC):
             for _, subset in items.groupby(columns, sort=False) if columns else [((), items)]:
                 part = subset.reset_index(drop=True)
                 unit = replace(context, language=str(part["language"].iloc[0])) if "language" in part else context
-                measurements.append(self._add_scoring(self.analyse(part, unit), Scored(part), unit, None))
+                measurements.append(self._add_scoring(self.analyse(part, unit), Scored(part), unit, []))
         return measurements
 
     @property

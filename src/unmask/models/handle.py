@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
+from unmask.lexicon.table import read_rows
 from unmask.models.checkpoints import Role, can_encode, classifier_labels, detect_role
 from unmask.models.loading import load_classifier, load_encoder, load_masked_lm
 from unmask.models.roles import ADAPTER, CONFIG, Classifier, Encoder, MaskedLM, Progress, Regressor
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from unmask.models.word_vectors import Vectors
 
 Loaded = TypeVar("Loaded")
+TRAINING_COUNTS = "training_counts.csv"
 
 
 class ModelHandle:
@@ -69,6 +73,17 @@ class ModelHandle:
     def labels(self) -> list[str]:
         """The labels of a classifier; empty where it does not name them."""
         return classifier_labels(self.given, self.options) if self.kind == "classifier" else []
+
+    @cached_property
+    def training_counts(self) -> dict[str, int]:
+        """How often the training text named a phrase, if the model's folder has `training_counts.csv`; else empty."""
+        embedded_model = MODELS.get(str(self.given))
+        folder = embedded_model.folder if embedded_model else Path(str(self.given)) if self.is_named else None
+        path = folder / TRAINING_COUNTS if folder else None
+        if path is None or not path.is_file():
+            return {}
+        rows = read_rows(path, "", TRAINING_COUNTS, ("phrase", "count"), unique=True)
+        return {row["phrase"]: int(row.read_number("count", 0, inf) or 0) for row in rows}
 
     @property
     def roles(self) -> tuple[Role, ...]:

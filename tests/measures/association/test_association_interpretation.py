@@ -6,7 +6,7 @@ import pandas as pd
 
 from unmask.measures.association.analysis import analyse
 from unmask.measures.association.details import AssociationDetails
-from unmask.measures.association.interpretation import effect_label, interpret
+from unmask.measures.association.interpretation import describe_hardly_read, effect_label, interpret
 from unmask.measures.base import Context
 from unmask.results import Measurement
 
@@ -73,3 +73,11 @@ def test_chance_alone_and_chance_among_many_are_told_apart(items: pd.DataFrame) 
     assert "p = 0.020" in headline
     assert "p = 0.100 after correction" in headline
     assert "compatible" not in headline
+
+
+def test_professions_that_the_model_has_hardly_read_about_are_named(items: pd.DataFrame) -> None:
+    (caveat,) = describe_hardly_read({"mason": 9, "taper": 0, "judge": 10, "astronaut": 1}, items)
+    assert caveat.code == "hardly-read"
+    assert "names 2 of the 3 professions fewer than 10 times: taper, mason." in caveat.text
+    assert describe_hardly_read({"mason": 10}, items) == []
+    assert describe_hardly_read({}, items) == []

@@ -21,8 +21,10 @@ from unmask.measures.shared_options import TemplateOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from unmask.models.handle import ModelHandle
-    from unmask.results import Comparison, Measurement
+    from unmask.results import Caveat, Comparison, Measurement
 
 AGREEMENT = "grammatical-agreement"
 """The caveat of corpora in which grammatical agreement shows the person's gender."""
@@ -163,6 +165,12 @@ class AssociationMeasure(Measure):
         return (
             None if self.not_interpretable(measurement) else super().key_estimate_value(figure, measurement, comparison)
         )
+
+    def model_caveats(self, model: ModelHandle, items: pd.DataFrame) -> list[Caveat]:
+        """Say which professions a model has hardly read about, where its folder says so."""
+        from unmask.measures.association.interpretation import describe_hardly_read
+
+        return describe_hardly_read(model.training_counts, items) if "en" in set(items["language"]) else []
 
     compare = implemented_in("compare")
     comparison_report = implemented_in("comparison_report")

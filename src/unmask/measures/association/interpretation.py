@@ -6,13 +6,13 @@ the noise floor is called noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, log
 from typing import TYPE_CHECKING
 
 from unmask.measures.association import AGREEMENT
 from unmask.measures.association.details import Answer, AssociationDetails, Hypothesis
-from unmask.measures.texts import make_caveats
+from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, odds, p_value
 from unmask.results.verdict import is_clear, is_noise, is_significant, size_label
@@ -25,6 +25,8 @@ SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (inf, "strong")
 NEGLIGIBLE = log(SIZES[0][0])
 ADVERBS = {"negligible": "hardly", "small": "slightly", "moderate": "clearly", "strong": "strongly"}
 FEWEST_WORDS = 5
+HARDLY_READ = 10
+"""A profession that the training text names less often is hardly read."""
 SIGN_HYPOTHESES = (
     (
         "H1",
@@ -59,6 +61,17 @@ def list_caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
     }
     always = dict.fromkeys(("template-sentences", "binary-gender", "not-harm"), True)
     return make_caveats(__package__, applies | always)
+
+
+def describe_hardly_read(counts: Mapping[str, int], items: pd.DataFrame) -> list[Caveat]:
+    """The caveat that names the professions which the training text names too rarely to learn from."""
+    professions = [profession for profession in dict.fromkeys(items["profession"]) if profession in counts]
+    rare = sorted((name for name in professions if counts[name] < HARDLY_READ), key=lambda name: counts[name])
+    if not rare:
+        return []
+    text = load_texts(__package__)["caveats"]["hardly-read"]
+    named = {"count": len(rare), "total": len(professions), "least": HARDLY_READ, "names": ", ".join(rare)}
+    return [Caveat(code="hardly-read", text=text.format(**named))]
 
 
 def has_agreement(result: Measurement | Comparison) -> bool:
