@@ -18,7 +18,7 @@ the words that were most extreme along unrelated contrasts of the model before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -99,8 +99,12 @@ def run_contrasts(
     seed: int,
     count: int = CONTRASTS,
     progress: Progress | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> References:
-    """Run the tests on unrelated contrasts, with and without their own direction."""
+    """Run the tests on unrelated contrasts in threads, with and without their own direction.
+
+    `meanwhile` is other work, for the thread of the caller.
+    """
     contrasts = draw_contrasts(space, seed=seed, count=count)
 
     def run_both(contrast: Contrast) -> dict[tuple[str, bool], float]:
@@ -113,7 +117,10 @@ def run_contrasts(
     results = []
     pool = ThreadPoolExecutor(THREADS)
     try:
-        for result in pool.map(run_both, contrasts):
+        finished = pool.map(run_both, contrasts)
+        if meanwhile:
+            meanwhile()
+        for result in finished:
             results.append(result)
             if progress:
                 progress(len(results), count)

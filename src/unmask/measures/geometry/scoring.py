@@ -138,15 +138,29 @@ def measure_space(
     associations: word_tests.AssociationTests | None = None,
 ) -> tuple[pd.DataFrame, Measurement]:
     """Test the words that are most biased in a space, in the protocol of the context."""
-    with threadpool_limits(1):  # more threads cost more than they gain for so few rows
+    items, details = None, SpaceDetails(_describe_space(space))
+
+    def score_gender() -> None:
+        nonlocal items, details
         items = score_space(space, space.gender, OWN, professions, context)
-        details = SpaceDetails(_describe_space(space))
         if context.protocol == "sound":
-            nearest_words = find_nearest_words(space, professions)
+            details = _find_details(space, seed=context.seed)
+
+    with threadpool_limits(1):  # more threads cost more than they gain for so few rows
+        if context.protocol == "published":
+            score_gender()
+        else:
             references = run_contrasts(
-                space, nearest_words, seed=context.seed, count=contrasts, progress=context.progress
+                space,
+                find_nearest_words(space, professions),
+                seed=context.seed,
+                count=contrasts,
+                progress=context.progress,
+                meanwhile=score_gender,
             )
-            details = _find_details(space, references, seed=context.seed)
+            facts = {**details.facts, "contrasts": references.examples}
+            details = replace(details, facts=facts, references=references)
+    assert items is not None
     return items, analysis.analyse_space(items, context.protocol, details, associations)
 
 
@@ -258,7 +272,7 @@ def _describe_space(space: Space) -> dict[str, Any]:
     }
 
 
-def _find_details(space: Space, references: References, *, seed: int) -> SpaceDetails:
+def _find_details(space: Space, *, seed: int) -> SpaceDetails:
     """Probes with shuffled labels, more clusters, and clusters that are as tight as the tightest."""
     indices, male = space.gender.select_clustered()
     probes: dict[bool, Probe] = {}
@@ -284,5 +298,4 @@ def _find_details(space: Space, references: References, *, seed: int) -> SpaceDe
                     p_chance=separation.p_value,
                 )
             )
-    facts = _describe_space(space) | {"contrasts": references.examples, "scan": scan}
-    return SpaceDetails(facts, references, probes, as_tight)
+    return SpaceDetails(_describe_space(space) | {"scan": scan}, probes=probes, as_tight=as_tight)
