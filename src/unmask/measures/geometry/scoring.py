@@ -8,7 +8,7 @@ not a direction of this space.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,7 +34,7 @@ from unmask.measures.geometry import (
     word_tests,
 )
 from unmask.measures.geometry.analysis import SpaceDetails
-from unmask.measures.geometry.contrasts import References, Stereotypes, find_nearest_words, run_contrasts
+from unmask.measures.geometry.contrasts import References, Stereotypes, find_nearest_words, start_contrasts
 from unmask.measures.geometry.space import FEMALE, MALE, SIDES, Contrast, Space, embed_static, embed_words
 from unmask.statistics.separation import Probe, linear_probe, score_many_clusters, score_two_clusters
 
@@ -138,29 +138,15 @@ def measure_space(
     associations: word_tests.AssociationTests | None = None,
 ) -> tuple[pd.DataFrame, Measurement]:
     """Test the words that are most biased in a space, in the protocol of the context."""
-    items, details = None, SpaceDetails(_describe_space(space))
-
-    def score_gender() -> None:
-        nonlocal items, details
-        items = score_space(space, space.gender, OWN, professions, context)
-        if context.protocol == "sound":
-            details = _find_details(space, seed=context.seed)
-
+    details = SpaceDetails(_describe_space(space))
     with threadpool_limits(1):  # more threads cost more than they gain for so few rows
         if context.protocol == "published":
-            score_gender()
+            items = score_space(space, space.gender, OWN, professions, context)
         else:
-            references = run_contrasts(
-                space,
-                find_nearest_words(space, professions),
-                seed=context.seed,
-                count=contrasts,
-                progress=context.progress,
-                meanwhile=score_gender,
-            )
-            facts = {**details.facts, "contrasts": references.examples}
-            details = replace(details, facts=facts, references=references)
-    assert items is not None
+            near, seed = find_nearest_words(space, professions), context.seed
+            with start_contrasts(space, near, seed=seed, count=contrasts, progress=context.progress) as collect:
+                items = score_space(space, space.gender, OWN, professions, context)
+                details = _find_details(space, collect, seed=seed)
     return items, analysis.analyse_space(items, context.protocol, details, associations)
 
 
@@ -272,7 +258,7 @@ def _describe_space(space: Space) -> dict[str, Any]:
     }
 
 
-def _find_details(space: Space, *, seed: int) -> SpaceDetails:
+def _find_details(space: Space, collect: Callable[[], References], *, seed: int) -> SpaceDetails:
     """Probes with shuffled labels, more clusters, and clusters that are as tight as the tightest."""
     indices, male = space.gender.select_clustered()
     probes: dict[bool, Probe] = {}
@@ -298,4 +284,6 @@ def _find_details(space: Space, *, seed: int) -> SpaceDetails:
                     p_chance=separation.p_value,
                 )
             )
-    return SpaceDetails(_describe_space(space) | {"scan": scan}, probes=probes, as_tight=as_tight)
+    references = collect()
+    facts = _describe_space(space) | {"contrasts": references.examples, "scan": scan}
+    return SpaceDetails(facts, references, probes, as_tight)
