@@ -107,7 +107,7 @@ class TextModel(LoadedModel):
             logits[batch] = self._run_batch([inputs[index] for index in batch], left=self._pads_left)
 
         lengths = [len(ids) // 4 for ids, _ in inputs]
-        batching.run_batches(lengths, forward, budget=self.token_budget, progress=self.progress)
+        self._run_batches(lengths, forward)
         outputs = Outputs(logits, np.array(rows, dtype=np.intp), starts)
         self._check_finite(logits[outputs.rows], lambda row: texts[int(np.searchsorted(starts, row, side="right")) - 1])
         return outputs

@@ -91,7 +91,7 @@ class TransformersEncoder(LoadedModel):
                     indices.append(index)
             vectors[indices] = self._run_batch([distinct[number] for number in batch], pieces, layers)
 
-        batching.run_batches([len(ids) for ids in distinct], forward, budget=self.token_budget, progress=self.progress)
+        self._run_batches([len(ids) for ids in distinct], forward)
         self._check_finite(vectors, lambda row: words[row].text)
         return vectors
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,8 +157,7 @@ class TransformersMaskedLM(LoadedModel):
                     read = Read(*positions[index], token)
                     log_p[read], first_choice[read] = value, token == best[row]
 
-        lengths = [len(input.ids) for input, _ in positions]
-        batching.run_batches(lengths, forward, budget=self.token_budget, progress=self.progress)
+        self._run_batches([len(input.ids) for input, _ in positions], forward)
         scores = np.array([sum(map(log_p.__getitem__, query_reads)) for query_reads in reads], dtype=float)
         self._check_finite(scores, lambda row: _quote_query(queries[row]))
         right = [all(map(first_choice.__getitem__, query_reads)) for query_reads in reads]
@@ -186,8 +186,11 @@ class TransformersMaskedLM(LoadedModel):
         batch = batching.move_batch(batching.pad(self.tokenizer, inputs, left=False), self.device)
         rows = torch.tensor([distinct[input] for input, _ in positions], device=self.device)
         columns = torch.tensor([position for _, position in positions], device=self.device)
+        thread = get_ident()
 
         def cut(_module: Any, _args: Any, output: Any) -> Any:
+            if get_ident() != thread:
+                return None  # the output of another batch stays as it is
             hidden = output[0][rows, columns].unsqueeze(1)
             if isinstance(output, tuple):
                 return (hidden, *output[1:])

@@ -57,7 +57,7 @@ class TestTests:
         rows = gaussian(200, 10)
         labels = rows[:, 0] + 0.3 * rows[:, 1] ** 2 > 0
         train = np.arange(200) < 50
-        predicted = word_tests.predict_sides(rows[train], rows @ rows.T, labels, train)
+        predicted = word_tests.predict_sides(rows[train], rows @ rows[train].T, labels, train)
         plain = SVC().fit(rows[train], labels[train]).predict(rows[~train])
         np.testing.assert_array_equal(predicted, plain)
 
@@ -78,6 +78,26 @@ class TestTests:
         assert KMeans(2, n_init=50, random_state=0).fit(rows).inertia_ == pytest.approx(spread, rel=1e-3)
         repeated = KMeans(2, init=centres, n_init=1).fit(rows)
         np.testing.assert_array_equal(repeated.labels_ == 1, labels)
+
+    @pytest.mark.parametrize("shape", [(60, 5), (40, 90)])
+    def test_clusters_from_several_starts_are_those_of_one_start_at_a_time(self, shape: tuple[int, int]) -> None:
+        rng = np.random.default_rng(0)
+        rows = rng.normal(size=shape)
+        rows -= rows.mean(axis=0)
+        starts = rng.random((shape[0], 7)) < 0.5
+        starts[:, 5], starts[:, 6] = True, False
+        spreads, sides = word_tests._run_lloyd(rows @ rows.T, starts)
+        for start, spread, side in zip(starts.T, spreads, sides.T, strict=True):
+            expected, before = start, ~start
+            while 0 < expected.sum() < len(rows) and (expected != before).any():
+                first, second = rows[expected].mean(axis=0), rows[~expected].mean(axis=0)
+                before, expected = (
+                    expected,
+                    np.linalg.norm(rows - first, axis=1) < np.linalg.norm(rows - second, axis=1),
+                )
+            np.testing.assert_array_equal(side, expected)
+            parts = [part for part in (rows[side], rows[~side]) if len(part)]
+            assert spread == pytest.approx(sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts))
 
     def test_two_clusters_do_not_depend_on_luck(self) -> None:
         """Rows that separate in two ways: the wider one counts; if both are equally good, both are found."""

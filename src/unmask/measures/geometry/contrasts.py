@@ -18,8 +18,9 @@ the words that were most extreme along unrelated contrasts of the model before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -92,15 +93,16 @@ def find_nearest_words(space: Space, professions: Stereotypes) -> NearestWords |
     return find_neighbours(space.matrix, indices)
 
 
-def run_contrasts(
+@contextmanager
+def start_contrasts(
     space: Space,
     nearest_words: NearestWords | None,
     *,
     seed: int,
     count: int = CONTRASTS,
     progress: Progress | None = None,
-) -> References:
-    """Run the tests on unrelated contrasts, with and without their own direction."""
+) -> Iterator[Callable[[], References]]:
+    """Test unrelated contrasts in threads, with and without their own direction; yields what waits for the values."""
     contrasts = draw_contrasts(space, seed=seed, count=count)
 
     def run_both(contrast: Contrast) -> dict[tuple[str, bool], float]:
@@ -110,17 +112,27 @@ def run_contrasts(
             for name, value in run_tests(space.matrix, contrast, nearest_words, seed=seed, removed=removed).items()
         }
 
-    results = []
-    pool = ThreadPoolExecutor(THREADS)
-    try:
-        for result in pool.map(run_both, contrasts):
+    def collect() -> References:
+        results = []
+        for result in finished:
             results.append(result)
             if progress:
                 progress(len(results), count)
+        examples = [_describe_contrast(space.words, contrast) for contrast in contrasts[:EXAMPLES]]
+        return References({key: np.array([result[key] for result in results]) for key in results[0]}, examples)
+
+    pool = ThreadPoolExecutor(THREADS)
+    try:
+        finished = pool.map(run_both, contrasts)
+        yield collect
     finally:
         pool.shutdown(cancel_futures=True)  # an interrupted audit starts no more work
-    examples = [_describe_contrast(space.words, contrast) for contrast in contrasts[:EXAMPLES]]
-    return References({key: np.array([result[key] for result in results]) for key in results[0]}, examples)
+
+
+def run_contrasts(space: Space, nearest_words: NearestWords | None, *, seed: int, count: int = CONTRASTS) -> References:
+    """Test unrelated contrasts, and wait for their values."""
+    with start_contrasts(space, nearest_words, seed=seed, count=count) as collect:
+        return collect()
 
 
 def compute_losses(

@@ -81,7 +81,8 @@ def classify_words(
     indices = np.array([*train[0], *train[1], *test[0], *test[1]], dtype=np.intp)
     is_train = np.arange(indices.size) < len(train[0]) + len(train[1])
     male = np.concatenate([np.full(len(side), index == 0) for part in (train, test) for index, side in enumerate(part)])
-    predicted = predict_sides(matrix[indices[is_train]], compute_cosines(matrix, indices), male, is_train)
+    cosines = compute_cosines(matrix, indices)[:, is_train]
+    predicted = predict_sides(matrix[indices[is_train]], cosines, male, is_train)
     return indices[~is_train], predicted == male[~is_train]
 
 

@@ -8,7 +8,7 @@ not a direction of this space.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,7 +34,7 @@ from unmask.measures.geometry import (
     word_tests,
 )
 from unmask.measures.geometry.analysis import SpaceDetails
-from unmask.measures.geometry.contrasts import References, Stereotypes, find_nearest_words, run_contrasts
+from unmask.measures.geometry.contrasts import References, Stereotypes, find_nearest_words, start_contrasts
 from unmask.measures.geometry.space import FEMALE, MALE, SIDES, Contrast, Space, embed_static, embed_words
 from unmask.statistics.separation import Probe, linear_probe, score_many_clusters, score_two_clusters
 
@@ -138,15 +138,15 @@ def measure_space(
     associations: word_tests.AssociationTests | None = None,
 ) -> tuple[pd.DataFrame, Measurement]:
     """Test the words that are most biased in a space, in the protocol of the context."""
+    details = SpaceDetails(_describe_space(space))
     with threadpool_limits(1):  # more threads cost more than they gain for so few rows
-        items = score_space(space, space.gender, OWN, professions, context)
-        details = SpaceDetails(_describe_space(space))
-        if context.protocol == "sound":
-            nearest_words = find_nearest_words(space, professions)
-            references = run_contrasts(
-                space, nearest_words, seed=context.seed, count=contrasts, progress=context.progress
-            )
-            details = _find_details(space, references, seed=context.seed)
+        if context.protocol == "published":
+            items = score_space(space, space.gender, OWN, professions, context)
+        else:
+            near, seed = find_nearest_words(space, professions), context.seed
+            with start_contrasts(space, near, seed=seed, count=contrasts, progress=context.progress) as collect:
+                items = score_space(space, space.gender, OWN, professions, context)
+                details = _find_details(space, collect, seed=seed)
     return items, analysis.analyse_space(items, context.protocol, details, associations)
 
 
@@ -258,7 +258,7 @@ def _describe_space(space: Space) -> dict[str, Any]:
     }
 
 
-def _find_details(space: Space, references: References, *, seed: int) -> SpaceDetails:
+def _find_details(space: Space, collect: Callable[[], References], *, seed: int) -> SpaceDetails:
     """Probes with shuffled labels, more clusters, and clusters that are as tight as the tightest."""
     indices, male = space.gender.select_clustered()
     probes: dict[bool, Probe] = {}
@@ -284,5 +284,6 @@ def _find_details(space: Space, references: References, *, seed: int) -> SpaceDe
                     p_chance=separation.p_value,
                 )
             )
+    references = collect()
     facts = _describe_space(space) | {"contrasts": references.examples, "scan": scan}
     return SpaceDetails(facts, references, probes, as_tight)

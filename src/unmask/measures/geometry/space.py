@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from unmask.errors import UnmaskError, quote
 from unmask.lexicon.inflection import plural, singular
@@ -99,7 +100,8 @@ class Space:
 def make_contrast(first: NDArray[np.floating], second: NDArray[np.floating], matrix: NDArray[np.floating]) -> Contrast:
     """The contrast between two vectors, neither of which is a word of the matrix."""
     direction = normalise_rows((np.asarray(first, np.float64) - np.asarray(second, np.float64))[None])[0]
-    return Contrast(direction, matrix @ direction, np.empty(0, dtype=np.intp))
+    with threadpool_limits(1):  # the last bit depends on the number of threads
+        return Contrast(direction, matrix @ direction, np.empty(0, dtype=np.intp))
 
 
 def make_space(

@@ -19,9 +19,9 @@ count as eight and the test over all partitions is exact. Sentences with the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,33 +105,42 @@ def find_two_clusters(rows: NDArray[np.floating]) -> list[NDArray[np.bool_]]:
     if np.abs(centred).max(initial=0.0) < ROUNDING:
         return [np.zeros(rows.shape[0], dtype=bool)]
     is_tall = centred.shape[0] > centred.shape[1]
-    products = centred.T @ centred if is_tall else centred @ centred.T
-    size = products.shape[0]
-    _, vectors = eigh(products, subset_by_index=(max(0, size - COMPONENTS), size - 1))
+    products = centred @ centred.T
+    scatter = centred.T @ centred if is_tall else products
+    size = scatter.shape[0]
+    _, vectors = eigh(scatter, subset_by_index=(max(0, size - COMPONENTS), size - 1))
     components = vectors[:, ::-1]
-    results = [_run_lloyd(centred, part > 0) for part in (centred @ components if is_tall else components).T]
-    results.sort(key=lambda result: result[0])
+    spreads, sides = _run_lloyd(products, (centred @ components if is_tall else components) > 0)
     distinct: dict[bytes, NDArray[np.bool_]] = {}
-    for spread, side in results:
-        if spread <= AS_TIGHT * results[0][0]:
+    for start in np.argsort(spreads, kind="stable"):
+        side = sides[:, start]
+        if spreads[start] <= AS_TIGHT * spreads.min():
             distinct.setdefault((side ^ side[0]).tobytes(), side)
     return list(distinct.values())
 
 
-def _run_lloyd(centred: NDArray[np.floating], side: NDArray[np.bool_]) -> tuple[float, NDArray[np.bool_]]:
-    """Lloyd's algorithm for two clusters of rows with mean zero: their spread, and the cluster of each row."""
-    whole = float((centred.astype(np.float64) ** 2).sum())
+def _run_lloyd(
+    products: NDArray[np.floating], sides: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Lloyd's algorithm for two clusters of n rows with mean zero, from several starts (columns) at once.
+
+    The rows x of one cluster, c in number, have the sum t; those of the other have the sum −t. A row is nearer to the
+    mean of the first where x·t > t·t (1/c − 1/(n − c)) / 2, so the products of rows are all that is needed.
+
+    Returns:
+        The spread of each start's clusters, and the cluster of each row.
+    """
+    products = products.astype(np.float64)
     for _ in range(MOST_STEPS):
-        count = int(side.sum())
-        if count in (0, side.size):
-            return whole, side
-        total = side.astype(centred.dtype) @ centred
-        first, second = total / count, -total / (side.size - count)
-        moved = centred @ (first - second) > (first @ first - second @ second) / 2
-        if (moved == side).all():
+        counts = np.stack([sides.sum(axis=0), (~sides).sum(axis=0)])
+        first, second = 1 / np.maximum(counts, 1)
+        towards = products @ sides.astype(np.float64)
+        squares = (towards * sides).sum(axis=0)
+        moved = np.where(counts.min(axis=0) > 0, towards > squares * (first - second) / 2, sides)
+        if (moved == sides).all():
             break
-        side = moved
-    return whole - float(count * (first @ first) + (side.size - count) * (second @ second)), side
+        sides = moved
+    return np.trace(products) - squares * (first + second), sides
 
 
 def run_k_means(rows: NDArray[np.floating], count: int, *, seed: int, starts: int) -> NDArray[np.intp]:
@@ -167,7 +176,7 @@ def classify_words(
         members = rng.permutation(np.flatnonzero(side))
         train[members[: max(1, round(TRAINING_SHARE * members.size))]] = True
     rows, cosines = select_rows(matrix, indices[train], removed), compute_cosines(matrix, indices, removed)
-    return SortedWords(indices[~train], first[~train], predict_sides(rows, cosines, first, train))
+    return SortedWords(indices[~train], first[~train], predict_sides(rows, cosines[:, train], first, train))
 
 
 def predict_sides(
@@ -180,7 +189,7 @@ def predict_sides(
 
     Args:
         rows: The training rows.
-        cosines: The cosines of all rows with each other.
+        cosines: The cosines of all rows with the training rows.
         first: Whether each row is of the first side.
         train: Which rows to train on.
     """
@@ -189,8 +198,8 @@ def predict_sides(
     variance = float(rows.var())
     gamma = 1 / (rows.shape[1] * variance) if variance > 0 else 1.0
     kernel = np.exp(-gamma * (2 - 2 * np.asarray(cosines, dtype=np.float64)))
-    machine = SVC(kernel="precomputed").fit(kernel[np.ix_(train, train)], first[train])
-    predicted: NDArray[np.bool_] = machine.predict(kernel[np.ix_(~train, train)])
+    machine = SVC(kernel="precomputed").fit(kernel[train], first[train])
+    predicted: NDArray[np.bool_] = machine.predict(kernel[~train])
     return predicted
 
 
@@ -269,10 +278,15 @@ def measure_weat(vectors: Vectors, *, seed: int) -> AssociationTests:
 
 
 def measure_seat(encoder: Encoder, *, layers: int, pooling: Pooling, seed: int) -> AssociationTests:
-    """The gender tests of an encoder."""
+    """The gender tests of an encoder. A sentence that several tests share is embedded once."""
+    every = [sentence for association in associations() for sentence in chain(*sentences(association))]
+    queries = list(dict.fromkeys(WordInSentence(sentence.text, sentence.span) for sentence in every))
+    if hasattr(encoder, "unknown"):
+        queries = list(compress(queries, ~np.asarray(encoder.unknown(queries), dtype=bool)))
+    vectors = dict(zip(queries, encoder.embed(queries, layers=layers, pooling=pooling), strict=True)) if queries else {}
 
     def embed_words(association: Association) -> list[VectorSet]:
-        return [_average_associated(encoder, queries, layers, pooling) for queries in sentences(association)]
+        return [_average_associated(word_sentences, vectors) for word_sentences in sentences(association)]
 
     return _run_associations("SEAT", embed_words, seed)
 
@@ -283,18 +297,14 @@ def _find_vectors(words: Sequence[str], vectors: Vectors) -> VectorSet:
 
 
 def _average_associated(
-    encoder: Encoder, word_sentences: Sequence[WordSentence], layers: int, pooling: Pooling
+    word_sentences: Sequence[WordSentence], vectors: Mapping[WordInSentence, NDArray[np.floating]]
 ) -> VectorSet:
-    """The mean vector of each word over its sentences, without words that the model does not know."""
-    queries = [WordInSentence(sentence.text, sentence.span) for sentence in word_sentences]
-    words = np.array([sentence.word for sentence in word_sentences])
-    is_unknown = np.array(encoder.unknown(queries) if hasattr(encoder, "unknown") else [False] * len(queries))
-    is_usable = ~np.isin(words, words[is_unknown])
-    if not is_usable.any():
-        return {}
-    vectors = encoder.embed(list(compress(queries, is_usable)), layers=layers, pooling=pooling)
-    words = words[is_usable]
-    return {str(word): vectors[words == word].mean(axis=0) for word in dict.fromkeys(words)}
+    """The mean vector of each word over its sentences, without words that have a sentence without a vector."""
+    by_word: dict[str, list[NDArray[np.floating] | None]] = {}
+    for sentence in word_sentences:
+        by_word.setdefault(sentence.word, []).append(vectors.get(WordInSentence(sentence.text, sentence.span)))
+    rows = {word: [row for row in found if row is not None] for word, found in by_word.items()}
+    return {word: np.mean(rows[word], axis=0) for word, found in by_word.items() if len(rows[word]) == len(found)}
 
 
 def _run_associations(name: str, find_vectors: Callable[[Association], list[VectorSet]], seed: int) -> AssociationTests:
