@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
+from itertools import product
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -181,9 +182,9 @@ def run_audit(model: Any, options: AuditOptions | None = None, *, progress: Prog
 def _plan_units(measure: Measure, options: AuditOptions, progress: Progress | None) -> list[Context]:
     """What a measure is to measure; combinations that cannot be measured raise an error before anything slow starts."""
     own_options, context = options.for_measure(measure), options.context(progress=progress)
-    for corpus in ("", *options.corpora):
+    for language, corpus in product(options.languages, ("", *options.corpora)):
         if not corpus or corpus in measure.corpora:
-            measure.check(own_options, options.context(corpus=corpus))
+            measure.check(own_options, options.context(language=language, corpus=corpus))
     return measure.units(own_options, context, options.languages, options.corpora)
 
 
