@@ -228,7 +228,7 @@ def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     """Analyse recorded item scores without the model that gave them.
 
     Args:
-        items: An audit folder, or a Parquet, CSV or TSV file.
+        items: An audit folder, or a file: JSON lines, CSV, TSV or Parquet.
 
     Returns:
         An audit, as `audit` returns it.
@@ -273,7 +273,8 @@ def read_result(audit: Audit | AuditResult | str | PathLike[str]) -> AuditResult
 def recognise_measure(path: Path) -> Measure:
     """The measure that recorded scores belong to: by the items of an audit folder, or by the columns of a file."""
     if path.is_dir():
-        measures = [registry.get_measure(file.stem) for file in sorted((path / "items").glob("*.parquet"))]
+        files = sorted((path / "items").glob(f"*{storage.ITEMS}"))
+        measures = [registry.get_measure(file.name.removesuffix(storage.ITEMS)) for file in files]
         main = [measure for measure in measures if measure.main] or measures
         if len(main) > 1:
             names = quote(measure.name for measure in measures)
