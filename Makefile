@@ -37,7 +37,7 @@ test: $(VENV)/.dev  ## run the tests
 test-lowest: $(VENV)-uv/.done  ## run the tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(VENV)-uv/bin/uv pip compile -q --resolution lowest-direct --only-binary :all: --python $(VENV)-lowest/bin/python \
-		--extra docs --extra ray --extra spacy --no-annotate -o $(VENV)-lowest/lowest.txt pyproject.toml
+		--extra docs --extra parquet --extra ray --extra spacy --no-annotate -o $(VENV)-lowest/lowest.txt pyproject.toml
 	$(VENV)-lowest/bin/python $(INSTALL) -c $(VENV)-lowest/lowest.txt -e '.[dev]'
 	$(VENV)-lowest/bin/python $(PYTEST)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import pandas as pd
 import pytest
 import transformers
 
@@ -19,6 +20,7 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # started in the background: commands would inherit that Ctrl-C is ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
+pd.set_option("mode.string_storage", "python")  # as without pyarrow, which an audit does not need
 transformers.utils.logging.disable_progress_bar()
 transformers.utils.logging.set_verbosity_error()
 hypothesis.settings.register_profile("unmask", deadline=None)  # no time limit, since the machine may be busy

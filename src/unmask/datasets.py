@@ -6,9 +6,7 @@ fetch the files themselves. Nothing is parsed here: the module that reads a data
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +14,7 @@ from pathlib import Path
 
 from unmask import plugins
 from unmask.errors import UnmaskError
+from unmask.files import atomic_file, cache_folder, hash_content
 from unmask.steps import say
 
 FOLDER_VARIABLE = "UNMASK_DATA"
@@ -79,11 +78,9 @@ def locate(name: str, *, part: str = "", offline: bool = False) -> Path:
     Returns the file if the dataset has only one, otherwise the folder. With `part`, only files in that subfolder are
     downloaded and checked.
     """
-    import pooch
-
     dataset = find_dataset(name)
     root = _user_folder()
-    folder = (Path(root) if root and (Path(root) / name).is_dir() else Path(pooch.os_cache("unmask"))) / name
+    folder = (Path(root) if root and (Path(root) / name).is_dir() else cache_folder()) / name
     from_user = root is not None and folder.parent == Path(root)
     if from_user and not any((folder / file).exists() for file in dataset.files):
         say(f"Data set {name}: {folder}")
@@ -120,9 +117,7 @@ def _user_folder() -> str | None:
 
 def _fetch(dataset: Dataset, address: str, sha256: str, path: Path, *, offline: bool, root: str | None) -> None:
     """Check a file, and download it where it is missing."""
-    import pooch
-
-    if path.exists() and pooch.file_hash(str(path)) == sha256:
+    if path.exists() and hash_content(path) == sha256:
         return
     if path.exists() and (offline or root):
         raise UnmaskError(f"{path} is not the file we know (its SHA-256 differs); remove it and fetch it again")
@@ -131,15 +126,25 @@ def _fetch(dataset: Dataset, address: str, sha256: str, path: Path, *, offline: 
             f"data set {dataset.name} is neither in the folder {FOLDER_VARIABLE} names ({root or 'not set'}) nor in"
             f" {path.parent}; run once without --offline, or give files of your own"
         )
-    pooch.get_logger().setLevel("ERROR")
-    bar = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+    with atomic_file(path) as draft:
+        _download(dataset, address, draft)
+        if hash_content(draft) != sha256:
+            raise UnmaskError(f"{address} is not the file we know (its SHA-256 differs); try again later")
+
+
+def _download(dataset: Dataset, address: str, path: Path) -> None:
+    """Download a file with the client that downloads models, which has the user's proxy and certificates."""
+    from huggingface_hub import get_session
+    from tqdm import tqdm
+
+    request = get_session().stream("GET", address, headers={"Accept-Encoding": "identity"}, timeout=60)
     try:
-        pooch.retrieve(address, known_hash=f"sha256:{sha256}", fname=path.name, path=path.parent, progressbar=bar)
-    except ValueError:
-        raise UnmaskError(
-            f"{address} is not the file we know (its SHA-256 differs); nothing was kept, try again later"
-        ) from None
-    except OSError as error:
+        with request as response, path.open("wb") as file:
+            size = int(response.raise_for_status().headers.get("Content-Length", 0)) or None
+            with tqdm(total=size, unit="B", unit_scale=True, disable=None) as bar:  # None: shown in a terminal only
+                for chunk in response.iter_bytes():
+                    bar.update(file.write(chunk))
+    except Exception as error:  # its class depends on the version of huggingface-hub
         raise NotHereError(
             f"data set {dataset.name} cannot be fetched from {address} ({type(error).__name__});"
             f" put it into a folder {dataset.name}/ inside one that {FOLDER_VARIABLE} names, or give files of your own"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 
 class UnmaskError(Exception):
@@ -26,6 +28,15 @@ def check_choice(value: str, valid_names: Iterable[str], what: str) -> str:
     close = closest_match(value, names)
     hint = f"did you mean {close!r}?" if close else f"choose from: {', '.join(names)}"
     raise UnmaskError(f"unknown {what} {value!r}; {hint}")
+
+
+def import_extra(module: str, extra: str, use: str) -> Any:
+    """Import a library that `pip install 'unmask[EXTRA]'` installs; `use` begins the error if it is missing."""
+    try:
+        return import_module(module)
+    except ImportError:
+        library = module.partition(".")[0]
+        raise UnmaskError(f"{use} needs {library}; install it with: pip install 'unmask[{extra}]'") from None
 
 
 def closest_match(value: str, valid_names: Iterable[str]) -> str | None:

@@ -59,6 +59,11 @@ def atomic_file(path: Path) -> Iterator[Path]:
         raise
 
 
+def cache_folder() -> Path:
+    """The folder for what can be downloaded or computed again; it is beside that of the model libraries."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unmask"
+
+
 def check_new_path(path: Path) -> None:
     """Never write over what is there, and find out before the work rather than after it."""
     if path.exists():

@@ -37,7 +37,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from unmask.errors import UnmaskError, check_choice, closest_match
+from unmask.errors import UnmaskError, check_choice, closest_match, import_extra
 
 Names = Iterable[str] | Callable[[], Iterable[str]]
 """Names, or a function that lists them when they are needed."""
@@ -377,12 +377,14 @@ class EngineOptions(Options):
 
     @model_validator(mode="after")
     def _check_engine(self) -> Self:
-        """Raise an error for options of Ray where it is not used."""
+        """Raise an error for options of Ray where it is not used, or if it is missing."""
         changed = [
             name for name in ("address", "cpus", "gpus") if getattr(self, name) != self.parameters()[name].default
         ]
         if self.engine == "local" and changed:
             raise UnmaskError(f"--{changed[0]} is for Ray, and the engine is local; add --engine ray, or leave it out")
+        if self.engine == "ray":
+            import_extra("ray", "ray", "--engine ray")
         return self
 
 

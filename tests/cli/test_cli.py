@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import torch
 import transformers
@@ -18,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from commands import environment, interrupted
 from commands import unmask as _run
 from unmask.results import AuditResult
-from unmask.results.storage import load
+from unmask.results.storage import load, read_items
 
 UNMASK = (sys.executable, "-m", "unmask")
 Folder = Callable[[str], Path]
@@ -73,7 +72,7 @@ def test_audit_leaves_a_folder(audit: subprocess.CompletedProcess[str]) -> None:
     assert result.measurements[0].corpus == "custom"
     assert result.model.weight_hash
     assert len(result.model.weight_hash) == 64
-    items = pd.read_parquet(folder / "audit" / "items" / "association.parquet")
+    items = read_items(folder / "audit" / "items" / "association.jsonl.gz")
     assert len(items) == 6 * 18
     assert {
         "language", "template", "person", "gender", "profession", "group", "workforce_share",
@@ -98,13 +97,13 @@ def test_the_same_seed_gives_the_same_result(
     assert _run("audit", model_folder("bert-uncased"), *short_options, "--out", second, cwd=tmp_path).returncode == 0
     results = [load(folder).model_copy(update={"created": ""}) for folder in (first, second)]
     assert results[0] == results[1]
-    items = [(folder / "items/association.parquet").read_bytes() for folder in (first, second)]
+    items = [(folder / "items/association.jsonl.gz").read_bytes() for folder in (first, second)]
     assert items[0] == items[1]
 
 
 def test_analyse_takes_the_items_of_an_audit(audit: subprocess.CompletedProcess[str], tmp_path: Path) -> None:
     folder = audit.args[-1] / "audit"
-    file = folder / "items/association.parquet"
+    file = folder / "items/association.jsonl.gz"
     process = _run("analyse", file, "--measure", "association", "--out", "b", cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     first, second = (load(path).measurements[0] for path in (folder, tmp_path / "b"))

@@ -17,8 +17,8 @@ from tests.golden.values import Value, flatten, folder_values
 GOLD = Path(__file__).parents[1] / "gold"
 Done = subprocess.CompletedProcess[str]
 Call = Callable[[Sequence[str]], Done]
-AUDIT = ("result.json", "items/*.parquet")
-COMPARISON = ("result.json", "items/*.parquet")
+AUDIT = ("result.json", "items/*.jsonl.gz")
+COMPARISON = ("result.json", "items/*.jsonl.gz")
 MODEL = ("*.safetensors", "mitigation.json", "metrics.json")
 STUDY = ("*.csv", "tables/*.csv")
 TEXT = ("out.txt",)

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from unmask.results.storage import ITEMS, read_items
+
 Value = float | int | str | bool | None
 PROSE = {
     *("headline", "question", "statement", "evidence", "text", "statistic_name", "effect_size_name", "unit"),
@@ -42,8 +44,9 @@ def folder_values(folder: Path, patterns: Sequence[str]) -> dict[str, Value]:
         if path.suffix == ".json":
             data = recorded_names(json.loads(path.read_text(encoding="utf-8")))
             values |= {f"{name}:{key}": value for key, value in flatten(data)}
-        elif path.suffix == ".parquet":
-            values |= {f"{name}:{key}": value for key, value in column_values(pd.read_parquet(path))}
+        elif name.endswith(ITEMS):  # recorded when items were Parquet
+            name = name.removesuffix(ITEMS) + ".parquet"
+            values |= {f"{name}:{key}": value for key, value in column_values(read_items(path))}
         elif path.suffix == ".csv":
             values |= {f"{name}:{key}": value for key, value in column_values(pd.read_csv(path))}
         else:

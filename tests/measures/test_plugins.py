@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -32,7 +31,7 @@ from unmask.options import LoadOptions
 from unmask.report import html
 from unmask.report.default_blocks import audit_page
 from unmask.results import AuditResult, Caveat, Estimate, Measurement
-from unmask.results.storage import load
+from unmask.results.storage import load, read_items
 from unmask.statistics.corrections import holm
 from unmask.studies.meta import MetaOptions
 from unmask.studies.meta.association import OtherMeasure
@@ -180,7 +179,7 @@ def test_its_items_are_what_a_naive_scorer_gives(audited: tuple[Path, str]) -> N
 
     from unmask.embedded import MODELS
 
-    items = pd.read_parquet(audited[0] / "items" / "pronouns.parquet")
+    items = read_items(audited[0] / "items" / "pronouns.jsonl.gz")
     texts = ["sentence", "template", "occupation", "group", "female", "male"]
     assert list(items) == [*texts, "lean", "stereotype", "language"]
     assert len(items) == 120
@@ -202,14 +201,14 @@ def test_its_items_are_what_a_naive_scorer_gives(audited: tuple[Path, str]) -> N
 @pytest.mark.usefixtures("extras")
 def test_recorded_items_are_analysed_again(audited: tuple[Path, str], tmp_path: Path) -> None:
     measurement = load(audited[0]).measurements[0]
-    for source in (audited[0], audited[0] / "items" / "pronouns.parquet"):
+    for source in (audited[0], audited[0] / "items" / "pronouns.jsonl.gz"):
         analysed = unmask.analyse(source, measure="pronouns").measurements[0]
         assert (analysed.tests, analysed.groups, analysed.headline_text) == (
             measurement.tests,
             measurement.groups,
             measurement.headline_text,
         )
-    items = pd.read_parquet(audited[0] / "items" / "pronouns.parquet").assign(language="fr")
+    items = read_items(audited[0] / "items" / "pronouns.jsonl.gz").assign(language="fr")
     items.to_csv(tmp_path / "french.csv", index=False)
     with pytest.raises(UnmaskError, match="holds scores for 'fr', not for 'en'"):
         unmask.analyse(tmp_path / "french.csv", measure="pronouns", language="en")
@@ -217,7 +216,7 @@ def test_recorded_items_are_analysed_again(audited: tuple[Path, str], tmp_path: 
 
 def test_without_its_package_a_result_is_shown_but_not_analysed(audited: tuple[Path, str]) -> None:
     result = load(audited[0])
-    items = {"pronouns": pd.read_parquet(audited[0] / "items" / "pronouns.parquet")}
+    items = {"pronouns": read_items(audited[0] / "items" / "pronouns.jsonl.gz")}
     page = html.render_page(audit_page(result, build_sections(result.measurements, items), item_tables(items)))
     assert result.measurements[0].headline_text in seen(page)
     with pytest.raises(UnmaskError, match="unknown measure 'pronouns'"):
@@ -362,7 +361,7 @@ def compared(audited: tuple[Path, str], model_folder: Folder, extras: Path) -> u
 
 def test_two_models_are_compared_by_paired_items(compared: unmask.Compared, audited: tuple[Path, str]) -> None:
     (comparison,) = compared.comparisons
-    before = pd.read_parquet(audited[0] / "items" / "pronouns.parquet")
+    before = read_items(audited[0] / "items" / "pronouns.jsonl.gz")
     (audit,) = compared.audits.values()
     keys = ["template", "occupation"]
     merged = before.merge(audit.items["pronouns"], on=keys)
@@ -393,7 +392,7 @@ def test_a_comparison_of_theirs_is_shown(compared: unmask.Compared, tmp_path: Pa
     (comparison,) = compared.comparisons
     compared.save(tmp_path / "compared")
     assert comparison.headline_text in seen((tmp_path / "compared" / "report.html").read_text(encoding="utf-8"))
-    assert set(pd.read_parquet(tmp_path / "compared" / "items" / "pronouns.parquet")) >= {"before", "after", "change"}
+    assert set(read_items(tmp_path / "compared" / "items" / "pronouns.jsonl.gz")) >= {"before", "after", "change"}
     assert comparison.verdict in comparison_text(compared.result, compared.sections())
 
 
@@ -401,7 +400,7 @@ def test_a_comparison_of_theirs_is_shown(compared: unmask.Compared, tmp_path: Pa
 def test_audits_with_other_words_have_nothing_in_common(audited: tuple[Path, str], custom_pair_audit: Path) -> None:
     result = load(custom_pair_audit)
     result = result.model_copy(update={"model": result.model.model_copy(update={"weight_hash": "f" * 64})})
-    items = {"pronouns": pd.read_parquet(custom_pair_audit / "items" / "pronouns.parquet")}
+    items = {"pronouns": read_items(custom_pair_audit / "items" / "pronouns.jsonl.gz")}
     with pytest.raises(UnmaskError, match=r"have no item in common .*; audit both on the same data"):
         unmask.compare(audited[0], unmask.Audit(result, items), usefulness=False)
 

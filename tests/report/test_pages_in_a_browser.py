@@ -125,8 +125,8 @@ def test_hostile_names_and_texts_are_text(browser: Browser, report: Path) -> Non
         cut = next(text for text in _column(tab, "sentence") if text.startswith("xxx"))
         assert cut.endswith("…")
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
-        link = tab.get_by_role("link", name="items/association.parquet")
-        assert link.get_attribute("href") == "items/association.parquet"
+        link = tab.get_by_role("link", name="items/association.jsonl.gz")
+        assert link.get_attribute("href") == "items/association.jsonl.gz"
 
 
 def test_figures_show_values_to_a_pointer_and_to_keys(browser: Browser, report: Path) -> None:

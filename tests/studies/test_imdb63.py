@@ -30,6 +30,7 @@ from unmask.measures.base import PROTOCOLS, Context
 from unmask.measures.sentiment.analysis import analyse
 from unmask.models.loading import Trainable, load_trainable
 from unmask.options import LoadOptions
+from unmask.results.storage import write_items
 from unmask.rewriting import options as rewriting
 from unmask.rewriting.published.masking import Masking, clean
 from unmask.studies.imdb63 import ReviewStudyOptions, grid, texts
@@ -721,7 +722,7 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
     for protocol in PROTOCOLS:
         folder = tmp_path / protocol
         folder.mkdir()
-        items.to_parquet(folder / ITEMS)
+        write_items(folder / ITEMS, items)
         measurement = analyse(items, Context(protocol=protocol, seed=1)).model_copy(update={"noise_floor": 1e-7})
         (folder / RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
     sound, published = (read_figures(tmp_path / name) for name in ("sound", "published"))
@@ -752,7 +753,7 @@ def test_figures_of_a_cell_by_hand(tmp_path: Path) -> None:
 def test_figures_where_no_rating_moves(tmp_path: Path) -> None:
     row = {"id": "a", "label": "positive", "changed": True, "changed_terms": "he", "p_female": 0.5, "p_male": 0.5}
     items = pd.DataFrame([row | {"bias": 0.0, "language": "en", "corpus": "custom", "terms": "all"}] * 3)
-    items.to_parquet(tmp_path / ITEMS)
+    write_items(tmp_path / ITEMS, items)
     measurement = analyse(items, Context(seed=1))
     (tmp_path / RESULT).write_text(measurement.model_dump_json(), encoding="utf-8")
     figures = read_figures(tmp_path)

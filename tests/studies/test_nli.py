@@ -37,6 +37,7 @@ from unmask.measures.inference.analysis import analyse
 from unmask.measures.inference.pairs import LABELS, cross_pairs
 from unmask.options import LoadOptions
 from unmask.results import Measurement
+from unmask.results.storage import read_items
 from unmask.studies.models import ITEMS
 from unmask.studies.nli import InferenceStudyOptions
 from unmask.studies.nli.pairs import make_source
@@ -405,7 +406,7 @@ def test_a_study_ends_in_a_table_though_a_model_fails(finished_study: tuple[Stud
     assert dict(cells["made"]) == {"one": "trained on train.csv, test.csv", "ready": "as it is"}
     assert set(cells["tested"]) == {36}
     for name, row in cells.iterrows():
-        items = pd.read_parquet(get_step_folder(run, f"measuring-en-{name}") / ITEMS)
+        items = read_items(get_step_folder(run, f"measuring-en-{name}") / ITEMS)
         assert items["template"].nunique() == SENTENCES
         shares = items.groupby("set")["prediction"].value_counts(normalize=True).unstack(fill_value=0)
         for label in LABELS:
@@ -443,7 +444,7 @@ def test_a_classifier_is_taken_as_it_is_whatever_the_order_of_its_labels(
     right = [classify_alone(str(a), str(b)) == label for a, b, label in test.to_numpy()]
     cells = pd.read_csv(out / "cells.csv").set_index("model")
     assert cells.loc["ready", "accuracy"] == pytest.approx(np.mean(right))
-    items = pd.read_parquet(get_step_folder(run, "measuring-en-ready") / ITEMS)
+    items = read_items(get_step_folder(run, "measuring-en-ready") / ITEMS)
     sample = items.iloc[::97]
     assert list(sample["prediction"]) == [
         classify_alone(*map(str, row)) for row in sample[["premise", "hypothesis"]].to_numpy()
@@ -511,7 +512,7 @@ def test_published_asks_about_the_released_sets_and_trains_nothing_again(
     }
     assert run.report is not None
     assert [row[2] for row in run.report.tables[0].rows] == ["PS", "AS", "NS"] * 2
-    items = pd.read_parquet(get_step_folder(run, "measuring-en-one") / ITEMS)
+    items = read_items(get_step_folder(run, "measuring-en-one") / ITEMS)
     assert set(items["corpus"]) == {"nli-coal"}
 
 

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 LIBRARIES = (
-    *("pandas", "peft", "pyarrow.parquet", "pydantic", "rich.progress", "scipy.stats", "torch", "typer"),
+    *("pandas", "peft", "pydantic", "rich.progress", "scipy.stats", "torch", "typer"),
     *("transformers.models.bert.modeling_bert", "transformers.models.roberta.modeling_roberta"),
 )
 

@@ -26,7 +26,7 @@ from unmask.measures.association.data import build_rows
 from unmask.measures.association.details import AssociationChanges, AssociationDetails
 from unmask.measures.base import ComparedModel
 from unmask.results import Change, ComparisonResult, Estimate, Measurement, ModelInfo, Usefulness, UsefulnessChange
-from unmask.results.storage import Folder, load, save
+from unmask.results.storage import Folder, load, read_items, save
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.usefulness import describe_cost
@@ -611,7 +611,7 @@ def test_the_command_from_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     folder = tmp_path / "comparisons" / "before-vs-after"
     assert load(folder, ComparisonResult).model_dump(mode="json") == output
     assert (folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert set(pd.read_parquet(folder / "items" / "association.parquet")) >= {"before", "after", "change", "model"}
+    assert set(read_items(folder / "items" / "association.jsonl.gz")) >= {"before", "after", "change", "model"}
     second = runner.invoke(app, ["compare", "audits/before", "audits/after", "--no-usefulness", "--out", "mine"])
     assert second.exit_code == 0, second.output
     assert "no reliable change" in second.stdout.lower()

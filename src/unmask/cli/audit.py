@@ -171,7 +171,7 @@ def analyse_command(
     items: Annotated[
         Path,
         typer.Argument(
-            help="Recorded scores, one row per item: an audit folder, Parquet, CSV or TSV; our columns or BEC-Pro's."
+            help="Recorded scores: an audit folder, .jsonl, .csv, .tsv or .parquet; our columns or BEC-Pro's."
         ),
     ],
     *,

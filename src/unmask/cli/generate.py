@@ -166,9 +166,7 @@ def _typer_parameter(parameter: Parameter) -> inspect.Parameter:
         annotation = str
     if annotation not in (bool, int, float, str, Path):
         name = parameter.name
-        raise TypeError(
-            f"the option {name} has the type {annotation}, which cannot be typed; declare it with cli=False"
-        )
+        raise TypeError(f"the option {name} has the type {annotation}, which cannot be typed; set cli=False")
     default = _default_value(parameter)
     if parameter.mapping or (parameter.several and not parameter.separated):
         annotation = list[annotation]

@@ -80,9 +80,7 @@ def _rewrite_text(text: str | None, options: FileRewriteOptions, *, marks: bool)
         with sources[0].open() as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise UnmaskError(
-                f"--show is for texts of up to {MOST_BYTES:,} bytes; leave it out, and changes are counted"
-            )
+            raise UnmaskError(f"--show is for texts of up to {MOST_BYTES:,} bytes; leave it out to count changes")
     rewriter = build_rewriter(options)
     documents = []
     for document in split_documents(content, options.document):

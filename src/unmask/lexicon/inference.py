@@ -115,9 +115,7 @@ def people(language: str, path: Path | None = None) -> People:
     where = path or f"{language}/inference_people.csv"
     for name, pair in pairs.items():
         if len(pair) < 2:
-            raise UnmaskError(
-                f"{where}: pair {name!r} has {quote(pair.values())} alone; give a female and a male phrase"
-            )
+            raise UnmaskError(f"{where}: pair {name!r} has {quote(pair.values())} alone; give both genders")
     if len(by_role["occupation"]) != 1:
         raise UnmaskError(f"{where}: {len(by_role['occupation'])} phrases with gender 'occupation'; give one")
     if not pairs:

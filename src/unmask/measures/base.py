@@ -437,7 +437,7 @@ class Measure(ABC):
         return False
 
     def read_items(self, path: Path, context: Context, *, language: str | None, score_column: str | None) -> Any:
-        """Read recorded items from Parquet, CSV or TSV."""
+        """Read recorded items from JSON lines, CSV, TSV or Parquet."""
         from unmask.measures.recorded import read_recorded
 
         del score_column

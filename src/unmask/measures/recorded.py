@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from unmask.errors import UnmaskError, quote
+from unmask.errors import UnmaskError, import_extra, quote
+from unmask.results.storage import ITEMS, read_items
 from unmask.spreadsheets import plain_frame
 
 if TYPE_CHECKING:
@@ -48,30 +49,37 @@ CORPUS = RecordedColumn("corpus", "text", default="recorded")
 def locate_items(path: Path, measure: str) -> tuple[Path, str]:
     """The file of recorded items, and a name for the model; an audit folder stands for its items."""
     folder = path.parent.parent if path.parent.name == "items" else path
-    file = folder / "items" / f"{measure}.parquet" if path.is_dir() else path
+    file = folder / "items" / f"{measure}{ITEMS}" if path.is_dir() else path
+    if path.is_dir() and not file.is_file():
+        file = file.with_name(f"{measure}.parquet")  # audits of earlier versions
     if path.is_dir() and not file.is_file():
         raise UnmaskError(
-            f"{path} is a folder without items/{measure}.parquet; give an audit folder or a file of scores"
+            f"{path} is a folder without items/{measure}{ITEMS}; give an audit folder or a file of scores"
         )
-    return file, folder.name if folder != path or path.is_dir() else path.stem
+    return file, folder.name if folder != path or path.is_dir() else path.name.partition(".")[0]
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table with at least one row from Parquet, CSV or TSV."""
+    """Read a table with at least one row from JSON lines, CSV, TSV or Parquet."""
     import pandas as pd
 
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
-        ".parquet": pd.read_parquet,
+        ".jsonl": read_items,
+        ITEMS: read_items,
         ".csv": lambda file: plain_frame(pd.read_csv(file)),
         ".tsv": lambda file: pd.read_csv(file, sep="\t"),
+        ".parquet": pd.read_parquet,
     }
     if not path.is_file():
-        raise UnmaskError(f"{path} does not exist; give a file of recorded scores (Parquet, CSV or TSV)")
-    if path.suffix not in readers:
-        raise UnmaskError(f"{path}: cannot read {path.suffix or 'a file without ending'}; give .parquet, .csv or .tsv")
+        raise UnmaskError(f"{path} does not exist; give a file of recorded scores (JSON lines, CSV, TSV or Parquet)")
+    suffix = ITEMS if path.name.endswith(ITEMS) else path.suffix
+    if suffix not in readers:
+        raise UnmaskError(f"{path}: cannot read {suffix or 'a file without ending'}; give {', '.join(readers)}")
+    if suffix == ".parquet":
+        import_extra("pyarrow", "parquet", str(path))
     try:
-        frame = readers[path.suffix](path)
-    except (ValueError, OSError, UnicodeDecodeError) as error:
+        frame = readers[suffix](path)
+    except (ValueError, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UnmaskError(f"{path} cannot be read: {reason}") from None
     if frame.empty:
@@ -82,7 +90,7 @@ def read_table(path: Path) -> pd.DataFrame:
 def read_recorded(
     path: Path, columns: Sequence[RecordedColumn], *, language: str | None, **options: Any
 ) -> pd.DataFrame:
-    """Read the items of a measure from Parquet, CSV or TSV; see `complete_columns`."""
+    """Read the items of a measure; see `read_table` and `complete_columns`."""
     return complete_columns(read_table(path), columns, path, language=language, **options)
 
 

@@ -31,7 +31,7 @@ MOST_CHOICES = 12
 FIRST = 25
 """So many rows are in the page for readers without a script."""
 COLLECTIONS = (list, dict, tuple, set, np.ndarray)
-"""A column that holds these is not shown. Parquet gives lists back as arrays."""
+"""A column that holds these is not shown."""
 DIGITS = 5
 """Significant digits of numbers in the page; the file has them all."""
 

@@ -1,14 +1,17 @@
-"""An audit folder: `result.json`, `items/<measure>.parquet`, and a report; written whole or not at all.
+"""An audit folder: `result.json`, `items/<measure>.jsonl.gz`, and a report; written whole or not at all.
 
 A comparison's folder is like it, and holds the folders of the audits that were made for it under `audits/`.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import methodcaller
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 
 RESULT = "result.json"
+ITEMS = ".jsonl.gz"
+"""The ending of files with items."""
 R = TypeVar("R", AuditResult, ComparisonResult)
 
 
@@ -50,13 +55,33 @@ def write_files(folder: Path, content: Folder) -> None:
     (folder / RESULT).write_text(content.result.model_dump_json(indent=2) + "\n", encoding="utf-8")
     (folder / "items").mkdir()
     for measure, frame in content.items.items():
-        frame.to_parquet(folder / "items" / f"{measure}.parquet", index=False)
+        write_items(folder / "items" / f"{measure}{ITEMS}", frame)
     for name, text in content.pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     for name, audit in content.audits.items():
         inner = folder / "audits" / file_name(name)
         inner.mkdir(parents=True)
         write_files(inner, audit)
+
+
+def write_items(path: Path, items: pd.DataFrame) -> None:
+    """Write a table as JSON lines, an object per row: numbers keep all digits, missing values are null."""
+    columns = [items[name].astype(object).where(items[name].notna(), None) for name in items]
+    with gzip.GzipFile(path, "wb", compresslevel=6, mtime=0) as file:  # the same items give the same file
+        for cells in zip(*columns, strict=True):
+            row = dict(zip(items, cells, strict=True))
+            file.write(f"{json.dumps(row, ensure_ascii=False, default=methodcaller('tolist'))}\n".encode())
+
+
+def read_items(path: Path) -> pd.DataFrame:
+    """Read a table of JSON lines, packed or not."""
+    import pandas as pd
+
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
+            return pd.DataFrame([json.loads(line) for line in lines])
+    except (EOFError, zlib.error) as error:
+        raise OSError(f"it is not a complete gzip file: {error}") from None
 
 
 def load(folder: Path, model: type[R] = AuditResult) -> R:  # type: ignore[assignment]
@@ -74,7 +99,7 @@ def read(path: Path, model: type[R] = AuditResult) -> R:  # type: ignore[assignm
         raise UnmaskError(f"{path} was written by a newer version of Unmask; update Unmask, or repeat the audit")
     if isinstance(version, int) and version < SCHEMA_VERSION:
         remedy = "run unmask compare again" if model is ComparisonResult else "run the audit again"
-        if model is AuditResult and any((path.parent / "items").glob("*.parquet")):
+        if model is AuditResult and any((path.parent / "items").glob("*.*")):
             remedy = f"run unmask analyse {path.parent}, or the audit again"
         raise UnmaskError(f"{path} was written by an earlier version of Unmask (schema {version}); {remedy}")
     try:

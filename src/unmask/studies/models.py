@@ -16,6 +16,7 @@ from unmask.models.vector_files import list_word_files
 from unmask.models.word_vectors import find_vector_file, is_vector_folder
 from unmask.options import LoadOptions
 from unmask.results import Measurement
+from unmask.results.storage import read_items, write_items
 from unmask.studies.steps import Say
 from unmask.training import finetune
 from unmask.training.checkpoints import Workspace
@@ -33,7 +34,7 @@ HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 HASHED = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
 """The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
 MODEL, METRICS = "model", "metrics.json"
-ITEMS, RESULT = "items.parquet", "measurement.json"
+ITEMS, RESULT = "items.jsonl.gz", "measurement.json"
 
 
 def split_names(texts: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
@@ -133,16 +134,14 @@ def read_max_length(model: Path) -> int:
 
 def write_measurement(draft: Path, items: pd.DataFrame, measurement: Measurement) -> None:
     """Write what a measuring step has found into its folder."""
-    items.to_parquet(draft / ITEMS, index=False)
+    write_items(draft / ITEMS, items)
     (draft / RESULT).write_text(measurement.model_dump_json(indent=2), encoding="utf-8")
 
 
 def read_measurement(folder: Path) -> tuple[pd.DataFrame, Measurement]:
     """Return what `write_measurement` has written."""
-    import pandas as pd
-
     measurement = Measurement.model_validate_json((folder / RESULT).read_text(encoding="utf-8"))
-    return pd.read_parquet(folder / ITEMS), measurement
+    return read_items(folder / ITEMS), measurement
 
 
 class _Progress:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import unmask
-from unmask.errors import Stopped, UnmaskError
+from unmask.errors import Stopped, UnmaskError, import_extra
 from unmask.files import write_text
 from unmask.studies.steps import (
     EventType,
@@ -77,10 +77,7 @@ def run_on_ray(
         The outcomes, sorted so that each comes after the steps it needs.
     """
     steps = sort_steps(steps)
-    try:
-        ray: Any = import_module("ray")
-    except ImportError:
-        raise UnmaskError("Ray is not installed; install it with: pip install 'unmask[ray]'") from None
+    ray = import_extra("ray", "ray", "--engine ray")
     store = Store(store.root.resolve())
     store.prepare_folders()
     out = sys.stdout

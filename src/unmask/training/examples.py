@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask import datasets
-from unmask.errors import UnmaskError, check_choice, quote
+from unmask.errors import UnmaskError, check_choice, import_extra, quote
 from unmask.files import hash_content
 
 LATIN = "A-Za-zＡ-Ｚａ-ｚ"
@@ -198,8 +198,7 @@ def _read_rows(path: Path, header: Sequence[str]) -> list[dict[str, Any]]:
     """Read the rows of a table; the lines of a .txt are rows with a text."""
     file_type = _file_type(path)
     if file_type == ".parquet":
-        from pyarrow import parquet
-
+        parquet = import_extra("pyarrow.parquet", "parquet", str(path))
         rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
         return rows
     if file_type not in (".txt", ".json", ".jsonl", ".csv", ".tsv"):

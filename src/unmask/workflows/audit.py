@@ -229,7 +229,7 @@ def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     """Analyse recorded item scores without the model that gave them.
 
     Args:
-        items: An audit folder, or a Parquet, CSV or TSV file.
+        items: An audit folder, or a file: JSON lines, CSV, TSV or Parquet.
 
     Returns:
         An audit, as `audit` returns it.
@@ -274,11 +274,11 @@ def read_result(audit: Audit | AuditResult | str | PathLike[str]) -> AuditResult
 def recognise_measure(path: Path) -> Measure:
     """The measure that recorded scores belong to: by the items of an audit folder, or by the columns of a file."""
     if path.is_dir():
-        measures = [registry.get_measure(file.stem) for file in sorted((path / "items").glob("*.parquet"))]
+        names = sorted({file.name.partition(".")[0] for file in (path / "items").glob("*.*")})
+        measures = [registry.get_measure(name) for name in names]
         main = [measure for measure in measures if measure.main] or measures
         if len(main) > 1:
-            names = quote(measure.name for measure in measures)
-            raise UnmaskError(f"{path} holds the items of {names}; choose one with --measure")
+            raise UnmaskError(f"{path} holds the items of {quote(names)}; choose one with --measure")
         return main[0] if main else registry.built_in()[0]
     columns = set(map(str, read_table(path)))
     candidates = [measure for measure in registry.installed() if measure.recognises(columns)]

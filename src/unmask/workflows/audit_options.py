@@ -73,11 +73,7 @@ class AuditOptions(LoadOptions):
         key="language",
         suggestions=lambda: list_values("languages"),
     )
-    protocol: str = option(
-        "sound",
-        PROTOCOL_HELP,
-        choices=PROTOCOLS,
-    )
+    protocol: str = option("sound", PROTOCOL_HELP, choices=PROTOCOLS)
     corpora: tuple[str, ...] = option(
         (),
         _describe_corpora(),

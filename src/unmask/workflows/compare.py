@@ -195,14 +195,12 @@ def load(folder: str | PathLike[str]) -> Audit | Compared:
     Returns:
         An `Audit`, or a `Compared` if the folder holds a comparison.
     """
-    import pandas as pd
-
     path, items = Path(folder), {}
     is_comparison = storage.is_comparison(path)
     result = storage.load(path, ComparisonResult) if is_comparison else storage.load(path)
-    for file in sorted((path / "items").glob("*.parquet")):
+    for file in sorted((path / "items").glob(f"*{storage.ITEMS}")):
         try:
-            items[file.stem] = pd.read_parquet(file)
+            items[file.name.removesuffix(storage.ITEMS)] = storage.read_items(file)
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise UnmaskError(f"{file} cannot be read ({reason}); write the folder again with unmask audit") from None

@@ -26,7 +26,7 @@ from unmask.workflows.audit_options import AuditOptions, audit_options, options_
 if TYPE_CHECKING:
     from unmask.models.roles import MaskedLM, Progress
 
-SCORE_FILES = (".csv", ".tsv", ".parquet")
+SCORE_FILES = (".csv", ".tsv", ".jsonl", storage.ITEMS, ".parquet")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _read_audit(side: Any) -> tuple[Audit, tuple[str, ...]] | None:
     if not isinstance(side, str | PathLike):
         return None
     path = Path(side)
-    if path.is_file() and path.suffix in SCORE_FILES:
+    if path.is_file() and path.name.endswith(SCORE_FILES):
         raise UnmaskError(f"{path} is a file; make an audit of it first: unmask analyse {path} --out FOLDER")
     if not (path / storage.RESULT).is_file():
         return None

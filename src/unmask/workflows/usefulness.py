@@ -39,12 +39,7 @@ if TYPE_CHECKING:
 
 WORDS, STATED = "masked words", "stated gender"
 CLASSIFIER_TASKS = tuple(task for task in TASKS if task != "mlm")
-COST_SIZES = (
-    (1.02, "At a negligible cost"),
-    (1.1, "At a small cost"),
-    (1.5, "At a cost"),
-    (inf, "At a heavy cost"),
-)
+COST_SIZES = ((1.02, "At a negligible cost"), (1.1, "At a small cost"), (1.5, "At a cost"), (inf, "At a heavy cost"))
 """Upper limits of the factor of the perplexity (e to the power of the loss), and what costs below each are called."""
 LOST = 0.1
 """From this fall of the share of correct pronouns on, knowledge of gender is lost, and that is stated first."""

@@ -95,7 +95,7 @@ def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
     audit = unmask.audit(PlantedModel(build_rows("en"), bias=0.5))
     audit.save(tmp_path / "audit")
     expected = {name: test.value for name, test in audit.measurements[0].tests.items()}
-    for source in ("audit", "audit/items/association.parquet"):
+    for source in ("audit", "audit/items/association.jsonl.gz"):
         analysed = unmask.analyse(tmp_path / source)
         assert {name: test.value for name, test in analysed.measurements[0].tests.items()} == expected
         assert analysed.result.model.name == "audit"
@@ -150,7 +150,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("")
     for name, message in (
         ("a.parquet", "cannot be read"),
-        ("a.txt", "give .parquet"),
+        ("a.txt", r"give \.jsonl, \.jsonl\.gz, \.csv, \.tsv, \.parquet"),
         ("none.csv", "does not exist"),
     ):
         with pytest.raises(UnmaskError, match=message):

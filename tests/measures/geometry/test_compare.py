@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 import transformers
@@ -31,7 +30,7 @@ from unmask.report.blocks import Figure
 from unmask.report.comparison import comparison_page
 from unmask.report.html import render_page
 from unmask.results import Change, Comparison, ComparisonResult, Estimate, ModelInfo
-from unmask.results.storage import load
+from unmask.results.storage import load, read_items
 from unmask.results.verdict import judge
 from unmask.statistics.correlation import pearson
 from unmask.workflows.audit_options import audit_options
@@ -359,7 +358,7 @@ def test_debiased_vectors_are_compared_with_those_they_were_made_from(tmp_path: 
     assert compared.comparisons[0].changes["classification"].change.p_adjusted is not None
     compared.save(tmp_path / "kept")
     assert load(tmp_path / "kept", ComparisonResult) == compared.result
-    items = pd.read_parquet(tmp_path / "kept" / "items" / "geometry.parquet")
+    items = read_items(tmp_path / "kept" / "items" / "geometry.jsonl.gz")
     assert set(items["model"]) == {"v.bin", "hard"}
 
 

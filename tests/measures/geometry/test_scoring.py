@@ -37,7 +37,7 @@ from unmask.models.roles import WordInSentence
 from unmask.models.word_vectors import Vectors
 from unmask.options import LoadOptions
 from unmask.results import Measurement
-from unmask.results.storage import load
+from unmask.results.storage import load, read_items
 from unmask.statistics.correlation import pearson_estimate
 from unmask.statistics.separation import score_two_clusters
 from unmask.workflows.audit import choose_measures
@@ -104,7 +104,7 @@ def test_the_command_leaves_a_folder_that_can_be_read_again(audited: Path) -> No
     assert result.model.architecture == "word2vec, binary"
     assert result.configuration["geometry_words"] == ["vectors"]
     assert "layers" not in result.configuration
-    items = pd.read_parquet(audited / "items" / "geometry.parquet")
+    items = read_items(audited / "items" / "geometry.jsonl.gz")
     assert len(items) == measurement.read_details(Geometry).words
     assert {"word", "bias", "side", "cluster", "male_neighbours", "stereotype"} <= set(items)
     assert (audited / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -141,7 +141,7 @@ def test_vectors_of_any_kind_give_the_same(source_format: str, audited: Path, tm
     assert geometry.model_copy(update={"vectors": ""}) == before.measurements[0].read_details(Geometry).model_copy(
         update={"vectors": ""}
     )
-    items = pd.read_parquet(audited / "items" / "geometry.parquet")
+    items = read_items(audited / "items" / "geometry.jsonl.gz")
     pd.testing.assert_frame_equal(audit.items["geometry"], items, check_dtype=False)
 
 
@@ -223,7 +223,7 @@ def test_only_as_many_words_are_read_as_are_measured(monkeypatch: pytest.MonkeyP
 
 
 def test_items_of_another_protocol_are_refused(audited: Path, tmp_path: Path) -> None:
-    sound = pd.read_parquet(audited / "items" / "geometry.parquet")
+    sound = read_items(audited / "items" / "geometry.jsonl.gz")
     published = sound[["language", "corpus", *IN_BOTH_PROTOCOLS]].assign(put_down=sound["bias"], asked=1, right=1)
     published.to_csv(tmp_path / "published.csv", index=False)
     sound[list(IN_BOTH_PROTOCOLS)].to_csv(tmp_path / "few.csv", index=False)
@@ -282,7 +282,7 @@ def test_a_masked_model_is_measured_for_both_and_every_test_counts(
     ]
     smallest = min(tests, key=lambda test: test.p_value or 0)
     assert smallest.p_adjusted == pytest.approx(min(1.0, (smallest.p_value or 0) * len(tests)))
-    assert sorted(path.stem for path in (tmp_path / "audit" / "items").iterdir()) == measures
+    assert sorted(path.name.partition(".")[0] for path in (tmp_path / "audit" / "items").iterdir()) == measures
 
 
 @pytest.mark.parametrize(("family", "protocol"), [("albert", "sound"), ("modernbert", "published")])

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 import transformers
@@ -30,7 +29,7 @@ from unmask.measures.sentiment.rater import Rater
 from unmask.measures.sentiment.scoring import score_pairs
 from unmask.models.classifier import TransformersClassifier
 from unmask.results import AuditResult, Measurement
-from unmask.results.storage import load
+from unmask.results.storage import load, read_items
 from unmask.training.examples import TextExample
 
 MALE = re.compile(r"\b(he|him|his|man|men|er|sein|seine|vater|chairperson)\b", re.IGNORECASE)
@@ -114,7 +113,7 @@ def audited(folder: Path) -> Path:
 
 def test_the_folder(audited: Path) -> None:
     assert sorted(str(path.relative_to(audited)) for path in audited.rglob("*") if path.is_file()) == [
-        "items/sentiment.parquet",
+        "items/sentiment.jsonl.gz",
         "report.html",
         "result.json",
     ]
@@ -134,7 +133,7 @@ def test_the_folder(audited: Path) -> None:
     assert (ratings(measurement).texts, ratings(measurement).changed) == (16, 15)
     assert (measurement.noise_floor or 0.0) < 1e-5
     assert measurement.distinct_inputs == 16 + 15
-    items = pd.read_parquet(audited / "items" / "sentiment.parquet")
+    items = read_items(audited / "items" / "sentiment.jsonl.gz")
     assert {"id", "changed_terms", "p_female", "p_male", "bias", "label", "text"} <= set(items)
     assert np.allclose(items["bias"], items["p_male"] - items["p_female"])
     assert items["changed_terms"].iloc[0] == "he; his; father"
@@ -179,7 +178,7 @@ def test_the_same_seed_gives_the_same(folder: Path, audited: Path) -> None:
     for result in results:
         result["model"]["name"] = result["configuration"]["texts"] = ""  # as they were typed
     assert results[0] == results[1]
-    items = pd.read_parquet(audited / "items" / "sentiment.parquet")
+    items = read_items(audited / "items" / "sentiment.jsonl.gz")
     for column in ("id", "p_female", "p_male", "bias", "changed_terms"):
         assert list(items[column]) == list(repeated.items["sentiment"][column])
 
@@ -368,9 +367,9 @@ def test_analyse_gives_the_figures_of_the_audit(audited: Path, folder: Path) -> 
     done = command("analyse", "audit", "--out", "analysed", cwd=folder)
     assert done.returncode == 0, done.stderr
     _assert_same(first, load(folder / "analysed").measurements[0])
-    items = pd.read_parquet(audited / "items" / "sentiment.parquet")
+    items = read_items(audited / "items" / "sentiment.jsonl.gz")
     items.to_csv(folder / "items.csv", index=False)
-    for file in (audited / "items" / "sentiment.parquet", folder / "items.csv"):
+    for file in (audited / "items" / "sentiment.jsonl.gz", folder / "items.csv"):
         _assert_same(first, unmask.analyse(file).measurements[0])
     two_sets = unmask.audit(Counter(), texts=folder / "texts.csv", terms=["pronouns", "all"])
     two_sets.items["sentiment"].to_parquet(folder / "both.parquet")

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pooch
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,7 +31,7 @@ from unmask.rewriting.english.name_exchange import (
 def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A separate cache, so that the user's cache is neither read nor changed."""
     folder = tmp_path_factory.getbasetemp() / "names-cache"
-    monkeypatch.setattr(pooch, "os_cache", lambda _: folder)
+    monkeypatch.setattr(module, "cache_folder", lambda: folder)
     return folder
 
 
@@ -235,7 +234,7 @@ def test_the_matching_is_kept_and_read_again(tmp_path: Path, cache: Path, monkey
     ["", "{", "[]", "{}", '{"other": 3, "neutral": {}}', '{"other": {"ann": "Zed"}, "neutral": {}}', "\x00\xff"],
 )
 def test_a_broken_cache_is_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
-    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path)
+    monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)
     path = write_names(tmp_path, "name,sex,count\nAnn,F,20\nBob,M,9\n")
     first = build_exchange(path)
     (file,) = tmp_path.glob("names/*.json")
@@ -246,7 +245,7 @@ def test_a_broken_cache_is_computed_anew(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(pooch, "os_cache", lambda _: tmp_path / "file")
+    monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "file")
     assert build_exchange(write_names(tmp_path)).partner("ann", "swap") == "Bob"
 
 

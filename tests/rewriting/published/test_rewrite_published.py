@@ -292,7 +292,9 @@ def test_bad_substitution_is_refused(tmp_path: Path) -> None:
 
 def test_spacy_that_is_missing_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(UnmaskError, match="spaCy is not installed, which en_core_web_lg needs"):
+    with pytest.raises(
+        UnmaskError, match=r"^en_core_web_lg needs spacy; install it with: pip install 'unmask\[spacy\]'$"
+    ):
         spacy_tokens()
 
 

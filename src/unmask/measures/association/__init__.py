@@ -57,11 +57,7 @@ class AssociationMeasure(Measure):
     needs = "a masked language model such as BERT"
     languages = ("en", "de")
     protocols = ("sound", "published")
-    corpora = {
-        "bec-pro": "BEC-Pro",
-        "emotions": "emotions",
-        "agreement-free": "agreement-free sentences",
-    }
+    corpora = {"bec-pro": "BEC-Pro", "emotions": "emotions", "agreement-free": "agreement-free sentences"}
     corpus_descriptions = {
         "bec-pro": "people and professions",
         "emotions": "English",

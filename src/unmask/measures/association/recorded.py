@@ -47,7 +47,7 @@ NEEDS = (
 
 
 def read_items(path: Path, context: Context, *, language: str | None, score_column: str | None) -> pd.DataFrame:
-    """Read recorded associations from Parquet, CSV or TSV."""
+    """Read recorded associations."""
     del context
     table = read_table(path)
     needed = {column.name for column in COLUMNS if column.default is REQUIRED}

@@ -27,9 +27,7 @@ def score(model: MaskedLM, rows: Sequence[AssociationRow], options: Any, context
     """Ask the model for the log-probability of the target, with the attribute and without it (the prior)."""
     del options
     if context.protocol == "published" and not isinstance(model, Describes):
-        raise UnmaskError(
-            "the published protocol works on token ids and needs a transformers model; use --protocol sound"
-        )
+        raise UnmaskError("the published protocol needs a transformers model, for token ids; use --protocol sound")
     queries = build_queries(rows, context.protocol)
     log_p = ask_model(model, queries)
     target, prior = log_p[: len(rows)], log_p[len(rows) :]

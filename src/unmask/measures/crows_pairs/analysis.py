@@ -72,9 +72,7 @@ def score(model: MaskedLM, items: pd.DataFrame, options: Any, context: Context) 
     if not len(items):
         raise UnmaskError("there are no pairs to score; give at least one")
     if context.protocol == "published" and not isinstance(model, Describes):
-        raise UnmaskError(
-            "the published protocol works on token ids and needs a transformers model; use --protocol sound"
-        )
+        raise UnmaskError("the published protocol needs a transformers model, for token ids; use --protocol sound")
     questions = build_questions(items, context.protocol)
     counts = np.array(count_pieces(model, _list_queries(questions)), dtype=float).reshape(-1, 2)
     is_answerable = ~np.isnan(counts).any(axis=1)

@@ -38,11 +38,7 @@ from unmask.statistics.permutation import weat
 from unmask.statistics.separation import cluster_agreement, linear_probe
 
 NAMES = ("clustering", "probe", "classification", "neighbours")
-LABELS = {
-    "clustering": ("side", "cluster"),
-    "probe": ("side", "probed"),
-    "classification": ("part", "predicted"),
-}
+LABELS = {"clustering": ("side", "cluster"), "probe": ("side", "probed"), "classification": ("part", "predicted")}
 """The columns of the items with the side of a word, and with the side on which a test puts it."""
 NEIGHBOURS = 100
 TRAINING_SHARE = 0.2

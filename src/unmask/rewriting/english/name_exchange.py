@@ -28,11 +28,10 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import pooch
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError, check_choice
-from unmask.files import atomic_file
+from unmask.files import atomic_file, cache_folder
 from unmask.lexicon.names import FirstName, first_names, name_words, without_accents
 
 VERSION = 1  # of the algorithm: a change of it makes old caches useless
@@ -136,7 +135,7 @@ def _read_exchange(names_from: Path | None) -> Exchange:
             raise UnmaskError(f"{names_from} has no {gender} names to exchange with; give names of both sexes")
     rows = [(name.name, name.male, name.female, name.name.lower() in unfit) for name in names]
     data = json.dumps([VERSION, rows])
-    file = Path(pooch.os_cache("unmask")) / "names" / f"{hashlib.sha256(data.encode()).hexdigest()}.json"
+    file = cache_folder() / "names" / f"{hashlib.sha256(data.encode()).hexdigest()}.json"
     other, neutral = _read_cache(file, names) or _compute_partners(file, names)
     return Exchange(genders, other, neutral)
 

@@ -11,17 +11,13 @@ Each actor builds its rewriter once. A row is a document, and is chosen as `unma
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from unmask.errors import UnmaskError
+from unmask.errors import import_extra
 from unmask.rewriting.files.options import FileRewriteOptions
 from unmask.rewriting.files.summary import Counts
 from unmask.rewriting.files.workers import BlockRewriter, Factory
 from unmask.rewriting.options import RewriteOptions, build_rewriter
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ROWS = 256
 
@@ -34,8 +30,8 @@ class RewriteColumn:
         self._column = options.column
         self._rewriter = BlockRewriter(options, factory)
 
-    def __call__(self, table: pa.Table) -> pa.Table:
-        """The table with its text rewritten."""
+    def __call__(self, table: Any) -> Any:
+        """The Arrow table with its text rewritten."""
         from unmask.rewriting.files.parquet import check_column, column_texts, replace_column
 
         check_column(table.schema, self._column, "the data set")
@@ -57,11 +53,8 @@ def rewrite_dataset(
 
     `concurrency` is the number of actors, or the least and the most; without it, as many as the cluster has CPUs.
     """
-    try:
-        ray: Any = import_module("ray")
-        import_module("ray.data")
-    except ImportError:
-        raise UnmaskError("Ray is not installed; install it with: pip install 'unmask[ray]'") from None
+    ray = import_extra("ray", "ray", "rewriting on several machines")
+    import_extra("ray.data", "ray", "rewriting on several machines")
     options = FileRewriteOptions(**dict(settings), column=column, probability=probability, seed=seed)
     factory(options)  # wrong options are found here, not on a machine far away
     most = max(1, int(ray.cluster_resources().get("CPU", 1))) if ray.is_initialized() else None

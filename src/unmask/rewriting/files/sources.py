@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, import_extra
 from unmask.rewriting.files.documents import PIECE, find_cut, find_last_document, find_second_document
 from unmask.rewriting.files.options import FileRewriteOptions
 from unmask.rewriting.options import DocumentSampler
@@ -141,7 +141,9 @@ def _check_sources(sources: list[Source]) -> None:
             )
         if not source.is_standard_input and not os.access(source.path, os.R_OK):
             raise UnmaskError(f"{source.title} cannot be read (permission denied); nothing was written")
-        if source.format == "parquet" and source.is_compressed:
+        if source.format == "parquet" and not source.is_compressed:
+            import_extra("pyarrow", "parquet", source.title)
+        elif source.format == "parquet":
             raise UnmaskError(f"{source.title} is a packed Parquet file; unpack it (gunzip) first")
 
 

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 BOTH_NAMED = "both genders are named"
 LINKS = frozenset({"und", "oder", "sowie", "bzw", "/", "beziehungsweise"})
 ONE_OF_TWO = frozenset({"oder", "bzw", "/", "beziehungsweise"})
-COUNTERPARTS = {
-    *(("er", "sie"), ("ihn", "sie"), ("ihm", "ihr")),
-    *zip(HIS, HER, strict=True),
-    *SIDES.items(),
-}
+COUNTERPARTS = {("er", "sie"), ("ihn", "sie"), ("ihm", "ihr"), *zip(HIS, HER, strict=True), *SIDES.items()}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, import_extra
 from unmask.lexicon.tagging import tag_words
 from unmask.rewriting.published import lists
 from unmask.rewriting.result import Kind, Replacement, Rewritten, apply_changes
@@ -99,10 +99,7 @@ def hanta_tokens(names: Collection[str]) -> Analyse:
 
 def spacy_tokens(model: str = "en_core_web_lg") -> Analyse:
     """Tokens, tags and persons as a spaCy model gives them."""
-    try:
-        import spacy
-    except ImportError:
-        raise UnmaskError(f"spaCy is not installed, which {model} needs; install it, or use HanTa's tags") from None
+    spacy = import_extra("spacy", "spacy", model)
     try:
         pipeline = spacy.load(model)
     except (OSError, ValueError) as error:

@@ -21,6 +21,7 @@ from unmask.measures.registry import BUILT_IN
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.models.checkpoints import classifier_labels, detect_role
 from unmask.options import LoadOptions
+from unmask.results.storage import write_items
 from unmask.studies.meta import PlantingOptions
 from unmask.studies.meta.association import PLANTED, OtherMeasure
 from unmask.studies.meta.experiment import Experiment
@@ -32,7 +33,7 @@ from unmask.training.options import TrainingOptions
 
 PAIRS = 2
 """The fewest pairs that an occupation is trained on."""
-SCORES, ITEMS = "scores.json", "items.parquet"
+SCORES, ITEMS = "scores.json", "items.jsonl.gz"
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Scoring:
         self.planting.check_data()
         model, experiment = before[self.planting.name] / MODEL, self.planting.experiment
         scores = experiment.scores(model, self.planting.seed, self.planting.loading)
-        scores.items.to_parquet(draft / ITEMS, index=False)
+        write_items(draft / ITEMS, scores.items)
         record = read_metrics(model)
         content = {
             "figures": dict(scores.figures),
