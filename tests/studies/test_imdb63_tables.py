@@ -16,12 +16,15 @@ from scipy import stats
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from paths import GOLD
+from unmask.errors import UnmaskError
 from unmask.report.drawing import fit_domain
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.permutation import variance_shares
+from unmask.studies.imdb63 import ReviewStudyOptions
 from unmask.studies.imdb63.answers import adjust_findings, answer_questions, compare_levels, compare_means
 from unmask.studies.imdb63.grid import CONDITIONS
 from unmask.studies.imdb63.measurements import sort_grid
+from unmask.studies.imdb63.recorded import read_recorded_grid
 from unmask.studies.imdb63.report import draw_biases, list_biases, list_findings, make_report, write_headline
 from unmask.studies.imdb63.tables import (
     correlate_figures,
@@ -34,7 +37,7 @@ from unmask.studies.imdb63.tables import (
 )
 from unmask.studies.report import StudyReport, StudyTable
 from unmask.studies.steps import Outcome
-from unmask.studies.study import FinishedSteps, get_study
+from unmask.studies.study import FinishedSteps, get_study, run_study
 
 TABLE_1 = """
 .0021 .0022 .0022 .0035 .0037 .0027 .0047 .0045 (.0052)
@@ -497,6 +500,88 @@ class TestBatchSizes:
         assert table.rows[1][3] == "–"
         assert "abs, 16 / 32: 1.00 (means 0.0021 and 0.0021); not tested; trainings: 1." in table.note
         assert "nothing to pair" in tabulate_batch_sizes(sort_grid(_sound())).note
+
+
+RECORDED = (GOLD / "jentzsch_turan_2022.csv", GOLD / "jentzsch_turan_2022_accuracy.csv")
+UNROUNDED = {("bertbase", "mix-pro"): -3.298750133501035e-05, ("robertabase", "mix-all"): 9.313637732598159e-06}
+"""Total biases that the paper prints as -.0000 and .0000, from the authors' notebook."""
+
+
+def _record(frame: pd.DataFrame, path: Path) -> Path:
+    frame.to_csv(path, index=False)
+    return path
+
+
+class TestRecorded:
+    def test_the_papers_files_give_its_tables(self, tmp_path: Path) -> None:
+        options = ReviewStudyOptions(protocol="published", recorded=RECORDED)
+        run = run_study("imdb-63", options, tmp_path / "study")
+        assert run.report is not None
+        assert run.finished.outcomes == []
+        tables = {table.name: table for table in run.report.tables}
+        printed = [[_parse_number(text) for text in line.split()] for line in TABLE_1.strip().splitlines()]
+        assert [[_parse_number(text) for text in row[2:]] for row in tables["table-1"].rows] == printed
+        ours = make_report(_read_paper(), _read_paper().head(0))
+        for table in ours.tables:  # sizes are not in the files
+            if table.name != "settings":
+                assert tables[table.name] == table
+        assert "settings" not in tables
+        assert run.report.headline == ours.headline
+
+    def test_a_run_can_be_tabulated_again(self, tmp_path: Path) -> None:
+        """What a study has written gives the same tables, with all figures of `sound`."""
+        report = make_report(_sound(p=1e-9, p_adjusted=63e-9, stars="***"), _sound().head(0))
+        report.write(STUDY, FinishedSteps([], []), tmp_path / "first")
+        options = ReviewStudyOptions(recorded=(tmp_path / "first" / "cells.csv",))
+        again = run_study("imdb-63", options, tmp_path / "again").report
+        assert again is not None
+        assert list(again.tables) == list(report.tables)
+        assert again.answers == report.answers
+
+    def test_published_biases_have_four_decimals(self, tmp_path: Path) -> None:
+        grid = pd.read_csv(RECORDED[0])
+        for (model, condition), value in UNROUNDED.items():
+            grid.loc[(grid["model"] == model) & (grid["condition"] == condition), "tot_nonzero"] = value
+        read = read_recorded_grid([_record(grid, tmp_path / "biases.csv"), RECORDED[1]], "published")
+        rows = {row[:2]: row for row in tabulate_biases(sort_grid(read)).rows}
+        assert rows["bertbase", "tot"][4] == "(−0.0000)"
+        assert rows["robertabase", "tot"][-1] == "(0.0000)"
+        assert "−0.0000" in {cell for row in tabulate_all_figures(sort_grid(read))[0].rows for cell in row}
+        sound = tabulate_biases(sort_grid(_sound(tot_changed=UNROUNDED["bertbase", "mix-pro"])))
+        assert {row[2] for row in sound.rows if row[1] == "tot"} == {"−3e−05"}
+
+    def test_stars_follow_from_p(self, tmp_path: Path) -> None:
+        grid = pd.read_csv(RECORDED[0]).drop(columns="stars").head(3).assign(p=[0.0005 / 64, 0.04 / 64, 0.5])
+        path = _record(grid, tmp_path / "biases.csv")
+        assert list(read_recorded_grid([path], "published")["stars"]) == ["***", "*", "-"]
+        path = _record(grid.assign(abs_changed=0.1, tot_changed=0.1), tmp_path / "sound.csv")
+        read = read_recorded_grid([path], "sound")
+        assert list(read["p_adjusted"]) == pytest.approx([3 * 0.0005 / 64, 2 * 0.04 / 64, 0.5])
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda grid: grid.drop(columns="model"), "lacks the columns 'model'"),
+            (
+                lambda grid: grid.drop(columns="tot_nonzero"),
+                "lacks the columns 'tot_nonzero' of the protocol published",
+            ),
+            (lambda grid: grid.drop(columns="stars"), "lacks the columns 'p'"),
+            (lambda grid: grid.assign(condition="R-none"), "unknown condition in .* 'R-none'"),
+            (lambda grid: grid.assign(terms="most"), "unknown terms in .* 'most'"),
+            (lambda grid: grid.assign(protocol="sound"), "holds measurements of the protocol 'sound'"),
+            (lambda grid: pd.concat([grid, grid]), "has two rows of distbase, original, pro"),
+            (lambda grid: grid.assign(tot_all="high"), "'high' in the column 'tot_all' is not a number"),
+        ],
+    )
+    def test_what_cannot_be_read(self, change: Any, message: str, tmp_path: Path) -> None:
+        path = _record(change(pd.read_csv(RECORDED[0])), tmp_path / "biases.csv")
+        with pytest.raises(UnmaskError, match=message):
+            run_study("imdb-63", ReviewStudyOptions(protocol="published", recorded=(path,)), tmp_path / "study")
+
+    def test_it_goes_with_no_training(self) -> None:
+        with pytest.raises(UnmaskError, match="--recorded trains nothing, so --limit has no effect"):
+            ReviewStudyOptions(recorded=RECORDED, limit=100)
 
 
 STUDY = get_study("imdb-63")

@@ -37,6 +37,7 @@ from unmask.studies.imdb63.grid import (
     list_term_sets,
     read_hyper_parameters,
 )
+from unmask.studies.imdb63.recorded import read_recorded_grid
 from unmask.studies.imdb63.texts import (
     LABELS,
     ORIGINAL,
@@ -250,7 +251,10 @@ class BiasMeasuring:
 
 
 def steps(options: ReviewStudyOptions) -> list[Step]:
-    """Return the steps of the study."""
+    """Return the steps of the study; recorded measurements need none."""
+    if options.recorded:
+        read_recorded_grid(options.recorded, options.protocol)
+        return []
     offline = options.loading.offline
     models, conditions = choose_base_models(options.models), choose_conditions(options.conditions)
     source = make_source(options.files, options.limit, offline=offline, seed=options.seed)

@@ -19,6 +19,7 @@ from unmask.studies.imdb63.answers import Answer, answer_questions
 from unmask.studies.imdb63.grid import KINDS, TERMS
 from unmask.studies.imdb63.measurements import get_basis, list_models, read_measurements, sort_grid
 from unmask.studies.imdb63.plan import BiasMeasuring, plan_batch_sizes
+from unmask.studies.imdb63.recorded import read_recorded_grid
 from unmask.studies.imdb63.tables import (
     tabulate_all_figures,
     tabulate_batch_sizes,
@@ -66,6 +67,11 @@ METHOD = (
 
 def report(finished: FinishedSteps, options: ReviewStudyOptions) -> StudyReport | None:
     """Return what was found, or None where nothing was measured."""
+    if options.recorded:
+        grid = read_recorded_grid(options.recorded, options.protocol)
+        files = " and ".join(path.name for path in options.recorded)
+        settings = {"protocol": options.protocol, "recorded measurements": files, "unmask": unmask.__version__}
+        return make_report(grid, grid.head(0), settings=settings, seed=options.seed)
     every = [step for step in finished.steps if isinstance(step, BiasMeasuring)]
     measured = [step for step in every if not step.training.variant]
     grid = read_measurements(measured, finished)
@@ -112,7 +118,8 @@ def make_report(
     others += tabulate_quality(ordered)
     if len(batches) and batches["batch_size"].nunique() > 1:
         others.append(tabulate_batch_sizes(sort_grid(batches)))
-    others.append(tabulate_settings(ordered))
+    if ordered["learning_rate"].notna().any():  # recorded rows may say nothing of it
+        others.append(tabulate_settings(ordered))
     count = len(list_models(ordered))
     return StudyReport(
         headline=write_headline(ordered),

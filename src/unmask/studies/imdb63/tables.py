@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.results.formatting import interval
+from unmask.results.formatting import MINUS, interval
 from unmask.results.formatting import p as format_p
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
@@ -83,12 +83,22 @@ QUALITY_NOTES = {
 CellWriter = Callable[[Any], str]
 
 
+def choose_format(grid: pd.DataFrame) -> CellWriter:
+    """Return how biases are written: `published` has four decimals, as the paper, where `sound` writes 3e−05."""
+    return format_number if is_sound(grid) else format_decimals
+
+
+def format_decimals(value: float | None) -> str:
+    """Return a number with four decimals, even if it then shows as zero, or a gap."""
+    return GAP if value is None or np.isnan(value) else f"{value:.4f}".replace("-", MINUS)
+
+
 def tabulate_biases(grid: pd.DataFrame) -> StudyTable:
     """Table 1: absolute and total bias of every model by term set and training condition."""
     basis = get_basis(grid)
     wide = {}
     for name, column in (("abs", basis.absolute), ("tot", basis.total)):
-        texts = grid[column].map(format_number)
+        texts = grid[column].map(choose_format(grid))
         texts = texts.where(grid["is_sure"] | (texts == GAP), "(" + texts + ")")
         wide[name] = grid.assign(text=texts).pivot(index="model", columns=["terms", "kind"], values="text")
     rows = [
@@ -121,18 +131,18 @@ def _write_numbers(columns: Mapping[str, str], write: Callable[..., str], *digit
 
 def tabulate_all_figures(grid: pd.DataFrame) -> list[StudyTable]:
     """Tables 3 and 4: every figure of every measurement."""
-    sound = is_sound(grid)
+    sound, write = is_sound(grid), choose_format(grid)
     significance: dict[str, CellWriter] = {"Significance": lambda row: row["significance"]}
     columns: dict[str, CellWriter] = {
         "Model": lambda row: row["model"],
         "Condition": lambda row: f"{row['kind']}-{row['terms']}",
     }
     if sound:
-        columns |= _write_numbers({"Changed: abs": "abs_changed", "Changed: tot": "tot_changed"}, format_number)
+        columns |= _write_numbers({"Changed: abs": "abs_changed", "Changed: tot": "tot_changed"}, write)
         columns["95 % interval"] = lambda row: GAP if np.isnan(row["low"]) else interval((row["low"], row["high"]), 4)
         columns |= significance
     titles = ("Non-zero: abs", "Non-zero: tot", "All: abs", "All: tot")
-    columns |= _write_numbers(dict(zip(titles, BIASES, strict=False)), format_number)
+    columns |= _write_numbers(dict(zip(titles, BIASES, strict=False)), write)
     columns |= _write_numbers({"N < 0": "below", "N = 0": "equal", "N > 0": "above"}, format_count)
     if sound:
         columns |= _write_numbers({"Effect": "effect"}, format_number, 2)
