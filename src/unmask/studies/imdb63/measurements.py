@@ -93,6 +93,7 @@ def read_measurements(steps: Sequence[BiasMeasuring], finished: FinishedSteps) -
                 "terms": step.terms,
                 "kind": training.condition.partition("-")[0],
                 "protocol": training.protocol,
+                "seed": training.seed,
                 "batch_size": training.settings.batch_size,
                 "learning_rate": training.settings.learning_rate,
                 "epochs": training.settings.epochs,

@@ -63,6 +63,13 @@ def read_recorded_grid(paths: Sequence[Path], protocol: str) -> pd.DataFrame:
     )
 
 
+def find_crossed(grid: pd.DataFrame) -> pd.Series[bool]:
+    """Return which measurements have another term set than the one that the training reviews were made with."""
+    own_terms = grid["condition"].str.partition("-")[2]
+    crossed: pd.Series[bool] = (own_terms != "") & (own_terms != grid["terms"])
+    return crossed
+
+
 def _read_rows(path: Path) -> pd.DataFrame:
     """The rows of a file, with our names of columns and conditions."""
     rows = read_table(path)
@@ -90,6 +97,8 @@ def _check_rows(grid: pd.DataFrame, protocol: str, named: str) -> None:
     if "protocol" in grid and set(grid["protocol"]) != {protocol}:
         stated = sorted(set(map(str, grid["protocol"])))
         raise UnmaskError(f"{named} holds measurements of the protocol {quote(stated)}; give it with --protocol")
+    if find_crossed(grid).all():
+        raise UnmaskError(f"{named} has no measurement with the terms of its own training reviews; give them, too")
     key = [*KEY, *(["seed"] if "seed" in grid else [])]
     if (twice := grid.duplicated(key)).any():
         row = grid.loc[twice, key].astype(str).iloc[0]
