@@ -149,6 +149,7 @@ class InferenceMeasure(Measure):
         return super().units(options, context, languages, corpora)
 
     build = implemented_in("data")
+    export = implemented_in("data")
 
     def load(self, model: ModelHandle, options: InferenceOptions) -> Any:
         """The classifier, if it has labels."""

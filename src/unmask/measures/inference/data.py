@@ -59,6 +59,23 @@ def build(options: InferenceOptions, context: Context) -> pd.DataFrame:
     return cross_pairs(language, corpus, occupations, people, draw_templates(templates, options.limit, context.seed))
 
 
+def export(options: InferenceOptions, context: Context) -> pd.DataFrame:
+    """The pairs of a corpus in the released form, with the correct label, and what else is known of each pair."""
+    pairs = build(options, context)
+    kinds = {kind: name for name, kind in RELEASED_KINDS.items()}
+    control = pairs["set"] == CONTROL  # its hypothesis follows
+    exported = {
+        "id": range(len(pairs)),
+        "sentence1": pairs["premise"],
+        "sentence2": pairs["hypothesis"],
+        "label": control.map({True: LABELS[0], False: LABELS[1]}),
+        "occ_word": pairs["occupation"],
+        "occ_type": pairs["occupation_type"].map(kinds),
+    }
+    others = ["language", "corpus", "set", "gender", "pair", "template"]
+    return pairs.assign(**exported)[[*exported, *others]]
+
+
 # The released sets
 
 
