@@ -41,7 +41,7 @@ def test_the_built_in_pairs_are_those_of_an_audit(language: str) -> None:
 def test_published_pairs_are_the_released_rows(
     language: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every field of every released row; 16 Japanese rows name another occupation (and its type) than the one that is replaced."""
+    """Every field of every released row; 16 Japanese rows name another occupation and type than is replaced."""
     monkeypatch.setenv("UNMASK_DATA", str(data))
     out = tmp_path / "pairs.jsonl"
     done = command("export", "inference", "--language", language, "--protocol", "published", "--out", out, cwd=tmp_path)
