@@ -141,7 +141,8 @@ class StudyRun:
         """Print what was found, all tables, and how the run went."""
         if self.report is not None:
             self.report.show(console)
-        console.print(self.finished.summary, markup=False, highlight=False, soft_wrap=True)
+        if self.finished.outcomes:
+            console.print(self.finished.summary, markup=False, highlight=False, soft_wrap=True)
 
     def to_json(self) -> dict[str, Any]:
         """Return the findings and the numbers of all tables as plain values."""
