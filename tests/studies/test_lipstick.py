@@ -222,7 +222,10 @@ def test_the_command(vectors: Path, sound: tuple[StudyRun, Path], tmp_path: Path
 
 
 def test_gonen_and_goldberg_on_word2vec(data: Path) -> None:
-    """The paper's correlations over professions on all of word2vec: 0.747 before and 0.606 after."""
+    """The paper on all of word2vec: r = 0.747 before and 0.606 after, clusters 0.999 and 0.925, classifier 1 and 1.
+
+    The debiased vectors here are our own, so only their correlation and clusters are close to the paper's.
+    """
     before = read_vectors(next(iter((data / "vectors").glob("word2vec*"))))
     after = hard_debias(before).vectors
     words = vocabulary.vector_words(before, published=True).words
@@ -234,8 +237,7 @@ def test_gonen_and_goldberg_on_word2vec(data: Path) -> None:
     for scores, paper in ((origin, 0.747), (debiased, 0.606)):
         rows = scores[scores["male_neighbours"].notna()]
         assert pearson(rows["put_down"], rows["male_neighbours"]) == pytest.approx(paper, abs=0.01)
-    sides, clusters = origin["side"], origin["cluster"]
-    share = (sides == clusters)[sides != ""].mean()
-    assert max(share, 1 - share) == pytest.approx(0.999, abs=0.002)
-    share = (debiased["side"] == debiased["cluster"])[debiased["side"] != ""].mean()
-    assert max(share, 1 - share) == pytest.approx(0.925, abs=0.03)
+    for scores, clustered, classified in ((origin, 0.999, 0.9995), (debiased, 0.922, 0.949)):
+        tests = {test.name: test for test in published.list_word_tests(scores)}
+        assert tests["clustering"].accuracy == pytest.approx(clustered, abs=0.001)
+        assert tests["classification"].value == pytest.approx(classified, abs=0.001)

@@ -229,6 +229,12 @@ class WordTest(Record):
     """The share of shuffles that reach the value; tiny for any direction, since words were selected by it."""
     reference: Reference | None = None
 
+    @property
+    def accuracy(self) -> float | None:
+        """The value to show. Clusters have no names, but the papers' code compares their numbers: 6 % means 94 %."""
+        is_reversed = self.name == "clustering" and self.value is not None and self.value < 0.5
+        return 1 - self.value if is_reversed and self.value is not None else self.value
+
 
 class ClusterCount(Record):
     """The most biased words in a number of clusters, each of which counts as the side of most of its words."""
