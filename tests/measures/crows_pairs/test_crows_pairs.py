@@ -13,9 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
+import unmask
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
 from unmask.measures.base import Context
+from unmask.measures.crows_pairs import BIAS_TYPES
 from unmask.measures.crows_pairs.analysis import analyse, build_questions, score
 from unmask.measures.crows_pairs.data import read_pairs, shared_words
 from unmask.measures.registry import get_measure
@@ -324,6 +326,36 @@ def test_reading_keeps_the_pairs_about_gender(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(rows, read_pairs(tmp_path))
 
 
+def test_reading_keeps_the_pairs_of_another_bias_type(tmp_path: Path) -> None:
+    (tmp_path / "crows_pairs_anonymized.csv").write_text(FILE, encoding="utf-8")
+    rows = read_pairs(tmp_path, bias_type="age")
+    assert (rows["id"].tolist(), rows["sent_less"].tolist()) == (["0"], ["The young forget."])
+    assert rows["female"].tolist() == [""]
+    with pytest.raises(UnmaskError, match="has no pairs of the bias type religion"):
+        read_pairs(tmp_path, bias_type="religion")
+
+
+def test_each_bias_type_is_a_measurement_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "crows_pairs_anonymized.csv").write_text(FILE, encoding="utf-8")
+    monkeypatch.setattr("unmask.datasets.locate", lambda *_, **__: tmp_path)
+    gender = unmask.audit("unmask-mini", measures="crows-pairs")
+    both = unmask.audit("unmask-mini", measures="crows-pairs", bias_types=("age", "gender"))
+    assert [measurement.corpus for measurement in both.measurements] == ["crows-pairs-age", "crows-pairs"]
+    rows = both.items["crows-pairs"]
+    assert rows.groupby("corpus")["id"].agg(list).to_dict() == {
+        "crows-pairs": ["1", "2", "3"],
+        "crows-pairs-age": ["0"],
+    }
+    pd.testing.assert_frame_equal(
+        rows[rows["corpus"] == "crows-pairs"].reset_index(drop=True), gender.items["crows-pairs"], check_exact=True
+    )
+    assert "CrowS-Pairs: age, English" in both.summary()
+    assert "3 pairs about gender" in " ".join(both.text("md").split())
+    assert not {"halves-show-gender", "few-writers"} & {caveat.code for caveat in both.measurements[0].caveats}
+    with pytest.raises(UnmaskError, match="choose from: gender, race-color"):
+        unmask.audit("unmask-mini", measures="crows-pairs", bias_types="hair")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -361,6 +393,8 @@ def test_the_released_pairs(data: Path, mini: Any, say: Callable[[str], None]) -
     assert rows["direction"].value_counts().to_dict() == {"stereo": 159, "antistereo": 103}
     assert rows["female"].value_counts().to_dict() == {"more": 116, "less": 106, "": 40}
     assert all(shared_words(more, less) for more, less in zip(rows["sent_more"], rows["sent_less"], strict=True))
+    sizes = {bias_type: len(read_pairs(bias_type=bias_type, offline=True)) for bias_type in BIAS_TYPES}
+    assert list(sizes.values()) == [262, 516, 172, 159, 105, 87, 84, 63, 60]
     short = rows[(rows["sent_more"].str.len() < 40)].iloc[:24]
     for name in ("sound", "published"):
         scored = score(mini, short, None, Context(protocol=name, seed=0))

@@ -23,12 +23,20 @@ from unmask.errors import UnmaskError
 from unmask.measures import recorded
 from unmask.measures.base import Context, KeyEstimate, Measure, implemented_in
 from unmask.measures.recorded import RecordedColumn
+from unmask.options import Options, option
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 CORPUS = "crows-pairs"
+GENDER = "gender"
+BIAS_TYPES = (
+    *(GENDER, "race-color", "socioeconomic", "nationality", "religion", "age", "sexual-orientation"),
+    *("physical-appearance", "disability"),
+)
+CORPORA = {bias_type: CORPUS if bias_type == GENDER else f"{CORPUS}-{bias_type}" for bias_type in BIAS_TYPES}
+"""The corpus of each bias type."""
 RECORDED = (
     recorded.CORPUS,
     *(RecordedColumn(name, "text") for name in ("id", "direction")),
@@ -36,8 +44,19 @@ RECORDED = (
 )
 
 
+class CrowsPairsOptions(Options):
+    """Which pairs."""
+
+    bias_types: tuple[str, ...] = option(
+        (GENDER,),
+        f"Use the pairs about {', '.join(BIAS_TYPES[:-1])} or {BIAS_TYPES[-1]}; can be given several times.",
+        key="bias-type",
+        choices=BIAS_TYPES,
+    )
+
+
 class CrowsPairsMeasure(Measure):
-    """Pairs of sentences about gender, for masked language models."""
+    """Pairs of sentences about gender or another bias type, for masked language models."""
 
     name = "crows-pairs"
     title = "CrowS-Pairs"
@@ -49,7 +68,8 @@ class CrowsPairsMeasure(Measure):
     roles = ("masked-lm",)
     needs = "a masked language model such as BERT"
     protocols = ("sound", "published")
-    other_corpora = {CORPUS: "gender"}
+    other_corpora = {corpus: bias_type for bias_type, corpus in CORPORA.items()}
+    Options = CrowsPairsOptions
     dataset = CORPUS
     by_default = False
     main = False
@@ -83,14 +103,15 @@ class CrowsPairsMeasure(Measure):
     )
 
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
-        """The English pairs, whatever else is measured in other languages."""
-        del options, corpora
+        """The English pairs of each bias type, whatever else is measured in other languages."""
+        del corpora
         if "en" not in languages:
             raise UnmaskError(f"CrowS-Pairs is English, not {languages[0]!r}; give --language en")
-        return [replace(context, language="en", corpus=CORPUS)]
+        types = dict.fromkeys(options.bias_types) or (GENDER,)
+        return [replace(context, language="en", corpus=CORPORA[bias_type]) for bias_type in types]
 
     def data_inputs(self, *, offline: bool) -> dict[str, Any]:
-        """A hash of the pairs."""
+        """A hash of the pairs about gender."""
         from unmask.files import digest
         from unmask.measures.crows_pairs.data import read_pairs
 
@@ -98,11 +119,12 @@ class CrowsPairsMeasure(Measure):
         return {"pairs": digest([*pairs["sent_more"], *pairs["sent_less"]])}
 
     def build(self, options: Any, context: Context) -> pd.DataFrame:
-        """The pairs about gender."""
+        """The pairs of one bias type."""
         from unmask.measures.crows_pairs.data import read_pairs
 
         del options
-        return read_pairs(offline=context.offline)
+        (bias_type,) = (name for name, corpus in CORPORA.items() if corpus == (context.corpus or CORPUS))
+        return read_pairs(bias_type=bias_type, offline=context.offline)
 
     score = implemented_in("analysis")
     analyse = implemented_in("analysis")

@@ -10,8 +10,8 @@ Bhang et al. (contextual vectors), as their notebooks ran:
 
 Gonen and Goldberg's own code (static vectors) has only the first of these, with male 1 and female 0.
 
-Clusters and the support-vector machine depend on the order of the rows. Both codes sort words by ascending bias, cluster
-the male words before the female ones, and shuffle the female words first.
+Clusters and the support-vector machine depend on the order of the rows. Both codes sort words by ascending bias,
+cluster the male words before the female ones, and shuffle the female words first.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def order_by_bias(indices: NDArray[np.intp], gender: Contrast) -> NDArray[np.int
 
 
 def shuffle_tensor_rows(rows: list[Any], generator: random.Random) -> list[Any]:
-    """Shuffle in place as `random.shuffle` does the rows of a tensor: row i becomes a copy of row j, and row j stays."""
+    """Shuffle in place as `random.shuffle` does a tensor: row i becomes a copy of row j, and row j stays."""
     for index in reversed(range(1, len(rows))):
         rows[index] = rows[generator._randbelow(index + 1)]  # type: ignore[attr-defined]
     return rows
