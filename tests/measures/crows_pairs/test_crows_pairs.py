@@ -255,6 +255,64 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
     assert "few-pairs" in codes
 
 
+def _write_as_the_released_code(path: Path, **columns: Sequence[Any]) -> None:
+    """The per-sentence file that the authors' code writes: pandas numbers the rows in a column without a name."""
+    directions = ["stereo", "stereo", "antistereo", "antistereo", "stereo"]
+    rows = {
+        "sent_more": [f"More {index}." for index in range(5)],
+        "sent_less": [f"Less {index}." for index in range(5)],
+        "sent_more_score": [-10.5, -20.125, -5.0, -7.25, -3.0],
+        "sent_less_score": [-11.0, -19.0, -5.0, -8.0, -4.0],
+        "score": [1, 0, 1, 1, 1],
+        "stereo_antistereo": directions,
+        "bias_type": ["gender", "gender", "gender", "age", "age"],
+    }
+    pd.DataFrame(rows | columns).to_csv(path)
+
+
+def test_the_authors_file_is_read_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "bert.csv"
+    _write_as_the_released_code(file)
+    audit = unmask.analyse(file)
+    items = audit.items["crows-pairs"]
+    assert items["id"].tolist() == ["0", "1", "2", "3", "4"]
+    assert items["difference"].tolist() == [0.5, -1.125, 0.0, 0.75, 1.0]
+    assert items["corpus"].tolist() == ["crows-pairs"] * 3 + ["crows-pairs-age"] * 2
+    gender, age = audit.measurements
+    assert gender.groups["all pairs"].value == pytest.approx((1 + 0 + 0.5) / 3)
+    assert gender.tests["likelihood"].value == pytest.approx(-0.625 / 3)
+    assert (age.groups["all pairs"].value, age.groups["antistereo pairs"].n) == (1.0, 1)
+    published = unmask.analyse(file, protocol="published").measurements[0]
+    assert [published.groups[name].value for name in ("all pairs", "stereo pairs", "neutral")] == [
+        pytest.approx(1 / 3),
+        0.5,
+        pytest.approx(1 / 3),
+    ]
+    audit.save(tmp_path / "audit")
+    again = unmask.analyse(tmp_path / "audit")
+    assert [measurement.groups for measurement in again.measurements] == [gender.groups, age.groups]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"sent_less_score": ["x"] * 5}, "column 'pll_less' has values that are not numbers (first in row 1)"),
+        ({"stereo_antistereo": ["both"] * 5}, "'direction' is 'both' in row 1; choose from: stereo, antistereo"),
+        ({"bias_type": ["gender", "", "age", "age", "age"]}, "'bias_type' is empty in row 2"),
+    ],
+)
+def test_a_broken_file_of_the_authors_is_refused(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
+    _write_as_the_released_code(tmp_path / "bert.csv", **columns)
+    with pytest.raises(UnmaskError, match=re.escape(message)):
+        unmask.analyse(tmp_path / "bert.csv")
+
+
+def test_scores_of_sentences_alone_need_a_direction(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("pll_more,pll_less\n-1,-2\n")
+    with pytest.raises(UnmaskError, match="lacks the columns 'direction'; CrowS-Pairs needs pll_more"):
+        unmask.analyse(tmp_path / "scores.csv")
+
+
 def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
     directions = ["stereo"] * 4 + ["antistereo"] * 3
     measurement = analyse(make_items([1, 2, -1, 0.0004, 3, -1, -1], directions), Context(protocol="published"))

@@ -37,11 +37,25 @@ BIAS_TYPES = (
 )
 CORPORA = {bias_type: CORPUS if bias_type == GENDER else f"{CORPUS}-{bias_type}" for bias_type in BIAS_TYPES}
 """The corpus of each bias type."""
+RELEASED = {"sent_more_score": "pll_more", "sent_less_score": "pll_less", "stereo_antistereo": "direction"}
+"""Our names of the columns of the file that the released code writes."""
 RECORDED = (
-    recorded.CORPUS,
-    *(RecordedColumn(name, "text") for name in ("id", "direction")),
-    *(RecordedColumn(name, "number") for name in ("pll_more", "pll_less", "difference")),
+    *(RecordedColumn(name, "number") for name in ("pll_more", "pll_less")),
+    RecordedColumn("direction", "text", choices=("stereo", "antistereo")),
+    RecordedColumn("difference", "number", default=lambda items: items["pll_more"] - items["pll_less"]),
+    RecordedColumn("id", "text", default=lambda items: items.get(UNNAMED, items.index.to_series()).astype(str)),
+    RecordedColumn("bias_type", "text", recorded.OPTIONAL),
+    RecordedColumn("corpus", "text", default=lambda items: _name_corpora(items)),
 )
+UNNAMED = "Unnamed: 0"
+"""The first column of a file that pandas has written with row numbers."""
+
+
+def _name_corpora(items: pd.DataFrame) -> Any:
+    """The corpus of each recorded pair, by its bias type where that is known."""
+    if "bias_type" not in items:
+        return recorded.CORPUS.default
+    return items["bias_type"].map(lambda bias_type: CORPORA.get(bias_type, f"{CORPUS}-{bias_type}"))
 
 
 class CrowsPairsOptions(Options):
@@ -78,7 +92,9 @@ class CrowsPairsMeasure(Measure):
     shown_columns = (
         *("sent_more", "sent_less", "direction", "before", "after", "difference", "model", "language", "corpus"),
     )
-    recorded_columns = "pll_more and pll_less"
+    recorded_columns = (
+        "pll_more, pll_less and direction, or the authors’ sent_more_score, sent_less_score and stereo_antistereo"
+    )
     column_titles = {"sent_more": "more stereotypical", "sent_less": "less stereotypical"}
     spoken_columns = frozenset({"sent_more", "sent_less"})
     primary = "stereotype"
@@ -135,14 +151,16 @@ class CrowsPairsMeasure(Measure):
     comparison_report = implemented_in("report")
 
     def recognises(self, columns: set[str]) -> bool:
-        """The likelihoods of both sentences."""
-        return {"pll_more", "pll_less"} <= columns
+        """The likelihoods of both sentences, under our names or those of the released code."""
+        return {"pll_more", "pll_less"} <= columns or set(RELEASED) <= columns
 
     def read_items(
         self, path: Path, context: Context, *, language: str | None, score_column: str | None
     ) -> pd.DataFrame:
-        """Recorded likelihoods."""
-        from unmask.measures.recorded import read_recorded
-
+        """Recorded likelihoods, of an audit or as the released code writes them."""
         del context, score_column
-        return read_recorded(path, RECORDED, language=language, needs="CrowS-Pairs needs items of an audit")
+        table = recorded.read_table(path)
+        if "pll_more" not in table:
+            table = table.rename(columns=RELEASED)
+        needs = f"{self.heading} needs {self.recorded_columns}"
+        return recorded.complete_columns(table, RECORDED, path, language=language, needs=needs)

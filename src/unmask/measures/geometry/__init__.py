@@ -99,7 +99,7 @@ class GeometryMeasure(Measure):
         *("word", "bias", "side", "cluster", "cluster_removed", "predicted", "predicted_removed", "male_neighbours"),
         *("male_neighbours_removed", "stereotype", "words", "model", "compared", "language", "corpus"),
     )
-    recorded_columns = "that unmask audit has written"
+    recorded_columns = "those that unmask audit has written"
     column_digits = {"bias": 4}
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
