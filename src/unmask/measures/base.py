@@ -205,7 +205,9 @@ class Measure(ABC):
     spoken_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns in the language of the items."""
     recorded_columns: ClassVar[str] = "of its own"
-    """The columns that recorded scores need, in words, for a message."""
+    """The columns that recorded scores need, in words, for help and messages."""
+    takes_score_column: ClassVar[bool] = False
+    """Whether the user can name the column of recorded scores."""
 
     # How the numbers are shown.
     primary: ClassVar[str] = ""

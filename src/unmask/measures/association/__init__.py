@@ -72,6 +72,11 @@ class AssociationMeasure(Measure):
         *("sentence", "person", "gender", "profession", "group", "before", "after", "change", "association"),
         *("log_p_target", "log_p_prior", "workforce_share", "model", "language", "corpus"),
     )
+    recorded_columns = (
+        "template, person, gender, profession, group and association, or BEC-Pro’s Person, Gender, Profession,"
+        " Prof_Gender and Pre_Assoc"
+    )
+    takes_score_column = True
     column_titles = {"log_p_target": "ln p", "log_p_prior": "ln prior", "workforce_share": "women (%)"}
     column_digits = {"workforce_share": 1}
     spoken_columns = frozenset({"sentence", "person", "profession"})

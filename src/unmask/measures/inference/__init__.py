@@ -100,7 +100,9 @@ class InferenceMeasure(Measure):
         *("premise", "hypothesis", "occupation", "occupation_type", "gender", "set", "before", "after", "change"),
         *("prediction", "p_entailment", "p_neutral", "p_contradiction", "model", "language", "corpus"),
     )
-    recorded_columns = "p_entailment, p_neutral and p_contradiction"
+    recorded_columns = (
+        "occupation, occupation_type, gender, and prediction or p_entailment, p_neutral and p_contradiction"
+    )
     column_titles = {
         "occupation_type": "stereotype",
         "p_entailment": "entailment",
