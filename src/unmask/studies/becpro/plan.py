@@ -227,12 +227,12 @@ def _check_training(makers: list[Debiasing], options: ProfessionStudyOptions) ->
                 " out, or give text with --corpus LANGUAGE=FILE"
             )
     for maker in makers:
-        own = method_options(find_method(METHOD), dict(maker.settings), options.protocol)
         if options.protocol == "published" and maker.language != "en":
             raise UnmaskError(
                 f"the published protocol fine-tunes English models only; leave out --corpus {maker.language}=…, or use"
                 " --protocol sound"
             )
+        own = method_options(find_method(METHOD), dict(maker.settings), options.protocol)
         if options.protocol == "published" and not getattr(own, "lists", None):
             datasets.locate("cds", offline=options.offline)
         read_corpus(maker.sources, offline=options.offline)
