@@ -127,10 +127,16 @@ class TestSound:
             *("paper", "bert-uncased", "bert-uncased, German", "bert-uncased, German, agreement-free sentences")
         }
 
+    def test_emotions_have_a_table_of_their_own(self, finished_study: tuple[StudyRun, Path]) -> None:
+        table = find_table(finished_study[0], "emotions")
+        assert list(dict.fromkeys(table["jobs"])) == ["anger", "fear", "joy", "sadness"]
+        assert set(find_table(finished_study[0], "table-4")["jobs"]) == {"female", "male", "balanced"}
+        assert "anger: female − male" in set(find_table(finished_study[0], "changes")["figure"])
+
     def test_audits_are_those_of_the_workflow(
         self, finished_study: tuple[StudyRun, Path], options: ProfessionStudyOptions
     ) -> None:
-        audit = library.audit(options.models[0], measures="association", device="cpu", offline=True)
+        audit = library.audit(options.models[0], corpora="bec-pro", device="cpu", offline=True)
         items = read_items(finished_study[0], "auditing-bert-uncased-en-before", "audit")
         expected = audit.items["association"]["association"].to_numpy()
         assert items["association"].to_numpy() == pytest.approx(expected, abs=1e-5)
@@ -153,11 +159,11 @@ class TestSound:
         out = finished_study[1]
         page = (out / "report.html").read_text(encoding="utf-8")
         assert_loads_nothing(page)
-        assert_plots_are_described(page, 9)
+        assert_plots_are_described(page, 13)
         assert "Figures 3 to 5: bert-uncased, before and after" in page
         assert "What is missing" not in page
         names = {path.stem for path in (out / "tables").glob("*.csv")}
-        assert names == {"table-4", "table-5", "changes", "workforce", "training"}
+        assert names == {"table-4", "table-5", "changes", "workforce", "emotions", "training"}
 
     def test_what_is_done_is_kept(self, finished_study: tuple[StudyRun, Path], options: ProfessionStudyOptions) -> None:
         run = run_study("bec-pro", options, finished_study[1])

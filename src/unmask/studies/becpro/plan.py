@@ -36,6 +36,8 @@ from unmask.workflows.audit_options import AuditOptions, audit_options
 METHOD = "cds"
 AUDIT, COMPARISON = "audit", "comparison"
 """The folders in the results of steps."""
+CORPORA = {"en": ("bec-pro", "emotions")}
+"""What is measured in a language, where that is more than an audit measures: the paper's preliminary corpus, too."""
 TEXTS = {"en": GAP}
 """What models of a language are fine-tuned on, where users name no text."""
 
@@ -153,7 +155,13 @@ class Comparing:
 
 def make_audit_options(language: str, protocol: str, seed: int, loading: LoadOptions) -> AuditOptions:
     """Return the options of an audit of associations in one language."""
-    values = {"measures": (AssociationMeasure.name,), "languages": (language,), "protocol": protocol, "seed": seed}
+    values = {
+        "measures": (AssociationMeasure.name,),
+        "languages": (language,),
+        "corpora": CORPORA.get(language, ()),
+        "protocol": protocol,
+        "seed": seed,
+    }
     return audit_options()(**values, **dict(loading))
 
 

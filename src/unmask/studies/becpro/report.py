@@ -23,6 +23,7 @@ from unmask.studies.becpro.tables import (
     StudiedResult,
     tabulate_changed_means,
     tabulate_changes,
+    tabulate_emotions,
     tabulate_means,
     tabulate_training,
     tabulate_workforce,
@@ -70,10 +71,12 @@ def report(finished: FinishedSteps, options: ProfessionStudyOptions) -> StudyRep
         return None
     answers = [answer for result in results for answer in answer_hypotheses(result)]
     changed = [result for result in results if result.comparison]
+    english = [result for result in results if result.model.language == "en"]
     tables = [
         *([tabulate_changed_means(changed), tabulate_changes(changed)] if changed else []),
         tabulate_means(results),
         tabulate_workforce(results),
+        *([tabulate_emotions(english)] if english else []),
         *([tabulate_training(changed)] if changed else []),
     ]
     costs = [

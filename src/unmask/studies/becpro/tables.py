@@ -27,6 +27,8 @@ from unmask.workflows.compare import Compared
 Row = dict[str, Any]
 BEC_PRO = "bec-pro"
 """The corpus of the paper's tables."""
+EMOTIONS = "emotions"
+"""The corpus of its preliminary test, of which it gives no numbers."""
 GROUPS = ("balanced", "female", "male")
 """In the order of the paper's tables."""
 PAPER = {
@@ -43,6 +45,10 @@ PAPER = {
 }
 """The paper's values: those of female and of male person words, W and r."""
 PAPER_P = 2e-16
+MEANS_NOTE = (
+    "Mean association in nats and its standard deviation over sentences. W and r: Wilcoxon's signed ranks over all"
+    " pairs of sentences of female − male person words"
+)
 CSV_NOTE = (
     "The CSV file has p-values and intervals as well. These p-values are far too small: pairs share professions and"
     " person words."
@@ -87,7 +93,7 @@ def tabulate_changed_means(results: Sequence[StudiedResult]) -> StudyTable:
     """Table 4: mean associations before and after, and the paper's test of their change."""
     records = list(_list_paper("table-4", ("before", "after", "change")))
     for result in results:
-        for comparison in result.changes:
+        for comparison in [comparison for comparison in result.changes if comparison.corpus != EMOTIONS]:
             details = comparison.read_details(AssociationChanges)
             rows = {row.group: row for row in details.table}
             for group in _order_groups(list(rows)):
@@ -105,7 +111,7 @@ def tabulate_changed_means(results: Sequence[StudiedResult]) -> StudyTable:
                     model = result.name_corpus(comparison.corpus)
                     records.append({"model": model, "jobs": group, "person": gender, **values, **bounds, **test})
     note = (
-        "Mean association in nats, before (pre) and after fine-tuning (post). W, r and p: Wilcoxon's signed ranks over"
+        "Mean association in nats, before (pre) and after fine-tuning (post). W and r: Wilcoxon's signed ranks over"
         " all pairs of sentences of the change of female − male person words, as in the paper, whose model is"
         " bert-base-uncased."
     )
@@ -121,8 +127,24 @@ def tabulate_changed_means(results: Sequence[StudiedResult]) -> StudyTable:
 def tabulate_means(results: Sequence[StudiedResult]) -> StudyTable:
     """Table 5: mean associations before fine-tuning, and the paper's test of female against male person words."""
     records = list(_list_paper("table-5", ("mean", "sd"))) if any(r.model.language == "de" for r in results) else []
+    records += _list_means(results, [name for name in AssociationMeasure.corpora if name != EMOTIONS])
+    note = f"{MEANS_NOTE}, as in the paper, whose model is bert-base-german-dbmdz-cased (German)."
+    title = "Table 5: associations before fine-tuning"
+    return _make_table("table-5", title, records, note, {"mean": "mean", "sd": "sd"})
+
+
+def tabulate_emotions(results: Sequence[StudiedResult]) -> StudyTable:
+    """The same for the paper's preliminary corpus."""
+    records = _list_means(results, [EMOTIONS])
+    note = f"{MEANS_NOTE}. The paper tried its method on these sentences first, and gives no numbers."
+    title = "People and emotions (Equity Evaluation Corpus), before fine-tuning"
+    return _make_table("emotions", title, records, note, {"mean": "mean", "sd": "sd"})
+
+
+def _list_means(results: Sequence[StudiedResult], corpora: Sequence[str]) -> list[Row]:
+    records = []
     for result in results:
-        for measurement in result.audit.measurements:
+        for measurement in [one for one in result.audit.measurements if one.corpus in corpora]:
             for group in _order_groups(measurement.kinds()):
                 test = _read_paper_test(measurement.test("difference", group=group))
                 for gender in GENDERS:
@@ -131,13 +153,7 @@ def tabulate_means(results: Sequence[StudiedResult]) -> StudyTable:
                     bounds = list_bounds("mean", mean.interval if mean else None)
                     model = result.name_corpus(measurement.corpus)
                     records.append({"model": model, "jobs": group, "person": gender, **values, **bounds, **test})
-    note = (
-        "Mean association in nats and its standard deviation over sentences. W, r and p: Wilcoxon's signed ranks over"
-        " all pairs of sentences of female − male person words, as in the paper, whose model is"
-        " bert-base-german-dbmdz-cased (German)."
-    )
-    title = "Table 5: associations before fine-tuning"
-    return _make_table("table-5", title, records, note, {"mean": "mean", "sd": "sd"})
+    return records
 
 
 def _read_paper_test(test: Estimate | None) -> Row:
