@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from unmask.studies.report import StudyReport
 
 BUILT_IN = {
+    "bec-pro": "unmask.studies.becpro:ProfessionStudy",
     "imdb-63": "unmask.studies.imdb63:ReviewStudy",
     "nli-plms": "unmask.studies.nli:InferenceStudy",
     "nli-meta": "unmask.studies.meta:InferenceMetaStudy",

@@ -93,10 +93,11 @@ class AssociationMeasure(Measure):
 
     def check(self, options: AssociationOptions, context: Context) -> None:
         """Refuse words of the user's own in the published protocol."""
-        if context.protocol == "published" and (options.are_own_words or context.corpus not in ("", "bec-pro")):
+        papers = ("", "bec-pro", "emotions")
+        if context.protocol == "published" and (options.are_own_words or context.corpus not in papers):
             raise UnmaskError(
-                "the published protocol repeats the paper's corpus and no other; use --protocol sound for other corpora"
-                " and for words of your own"
+                "the published protocol repeats the paper's corpora and no other; use --protocol sound for other"
+                " corpora and for words of your own"
             )
 
     def default_corpora(self, options: AssociationOptions, context: Context) -> Sequence[str]:

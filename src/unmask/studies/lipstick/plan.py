@@ -5,8 +5,7 @@ A measuring step tests one model with one vocabulary: with its own most biased w
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -25,8 +24,7 @@ from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, GeometryMe
 from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
 from unmask.measures.geometry.space import FEMALE, MALE, Space, embed_static, embed_words
 from unmask.measures.geometry.word_tests import AssociationTests, measure_seat, measure_weat
-from unmask.mitigations.corpus import GAP, hash_texts, read_corpus
-from unmask.mitigations.method import MitigateOptions, find_method, method_options
+from unmask.mitigations.method import find_method, method_options
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Pooling
 from unmask.models.vector_files import read_vectors
@@ -34,15 +32,13 @@ from unmask.models.word_vectors import Vectors, find_vector_file
 from unmask.options import LoadOptions
 from unmask.results import SCHEMA_VERSION
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.models import hash_model, read_measurement, split_names, write_measurement
+from unmask.studies.models import MADE, Debiasing, hash_model, read_measurement, split_names, write_measurement
 from unmask.studies.steps import Say, Step
 
 METHODS = ("sent-debias", "context-debias", "cds", "leace")
 HARD, GN_GLOVE, GIVEN = "hard-debias", "gn-glove", "debiased"
 ORIGIN = "origin"
 """The name of what is not debiased."""
-MADE = "made"
-"""The folder of what a step has made, in its result."""
 VECTORS = "vectors"
 """The vocabulary of word vectors: all of their words."""
 LAYERS = 4
@@ -73,68 +69,6 @@ class StudyModel:
     def maker(self) -> str:
         """The step that makes it; empty if it exists."""
         return f"debiasing-{self.family}-{self.name}" if self.method else ""
-
-
-@dataclass(frozen=True)
-class Debiasing:
-    """A step: what a method makes of a model."""
-
-    model: StudyModel
-    origin: str
-    """What is debiased."""
-    corpus: Sequence[str] = ()
-    settings: Sequence[tuple[str, Any]] = ()
-    seed: int = 42
-    loading: LoadOptions = field(default_factory=LoadOptions)
-    kind = "debiasing"
-    protocol = "sound"
-    needs_gpu = True
-    needs = ()
-
-    @property
-    def name(self) -> str:
-        """What is debiased, and how."""
-        return self.model.maker
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The text that is learned from."""
-        if not find_method(self.model.method).needs_text:
-            return ()
-        return tuple(self.corpus) or (GAP,)
-
-    def inputs(self) -> dict[str, Any]:
-        """The model, the text, and the settings."""
-        text = hash_texts(read_corpus(self.sources, offline=self.loading.offline)) if self.sources else ""
-        return {
-            "model": hash_model(self.origin, self.loading),
-            "method": self.model.method,
-            "text": text,
-            "settings": sorted((name, str(value)) for name, value in self.settings),
-            "protocol": self.protocol,
-            "seed": self.seed,
-            "unmask": unmask.__version__,
-        }
-
-    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
-        """Debias, resuming what an earlier attempt has begun."""
-        del before
-        from unmask.mitigations.mitigate import mitigate_model
-
-        out = workspace / MADE
-        if not out.is_dir():
-            options = MitigateOptions(
-                model=self.origin,
-                method=self.model.method,
-                out=out,
-                corpus=self.sources,
-                settings=dict(self.settings),
-                protocol=self.protocol,
-                seed=self.seed,
-                **dict(self.loading),
-            )
-            mitigate_model(options, say=say, progress=lambda done, total: say(f"{done:,} of {total:,}"))
-        shutil.copytree(out, draft / MADE)
 
 
 @dataclass(frozen=True)
@@ -309,8 +243,9 @@ def steps(options: LipstickOptions) -> list[Step]:
     origins = {model.family: model.model for model in models if model.is_origin}
     debiasings = [
         Debiasing(
-            model,
+            f"{model.family}-{model.name}",
             origins[model.family],
+            model.method,
             options.corpus,
             _choose_settings(options, model.method),
             options.seed,
