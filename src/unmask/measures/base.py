@@ -52,17 +52,6 @@ to_estimate = Estimate.from_statistic
 """An estimate of `unmask.statistics` as a result states it."""
 
 
-def adjust_tests(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Apply Holm's correction over all tests, except where a protocol brought its own."""
-    tests = [dict(measurement.tests) for measurement in measurements]
-    uncorrected = [(group, name) for group in tests for name, test in group.items() if test.p_adjusted is None]
-    adjusted = holm([group[name].p_value for group, name in uncorrected])
-    for (group, name), p_value in zip(uncorrected, adjusted, strict=True):
-        group[name] = group[name].model_copy(update={"p_adjusted": p_value})
-    adjusted_tests = zip(measurements, tests, strict=True)
-    return [measurement.model_copy(update={"tests": group}) for measurement, group in adjusted_tests]
-
-
 @dataclass(frozen=True)
 class Context:
     """The settings of a measurement, apart from the measure's own options."""
@@ -211,7 +200,9 @@ class Measure(ABC):
 
     # How the numbers are shown.
     primary: ClassVar[str] = ""
-    """The test that speaks for the measure."""
+    """The test that speaks for the measure. Its p-value is not corrected for any other test."""
+    restated: ClassVar[tuple[str, ...]] = ()
+    """Tests that ask the question of another one again, such as a rank correlation; they have no adjusted p-value."""
     unit: ClassVar[str] = ""
     """What the primary test's value is, in words."""
     noise_unit: ClassVar[str] = ""
@@ -311,11 +302,30 @@ class Measure(ABC):
 
     @abstractmethod
     def headline(self, measurement: Measurement) -> list[str]:
-        """The finding in sentences, when `p_adjusted` is known for all tests of the audit."""
+        """The finding in sentences, when `p_adjusted` is known."""
 
     def interpret(self, measurement: Measurement) -> Measurement:
         """Add the headline, and what else depends on adjusted p-values."""
         return measurement.model_copy(update={"headline": self.headline(measurement)})
+
+    def adjust_tests(self, measurement: Measurement) -> Measurement:
+        """Correct the secondary tests together (Holm); the primary test does not depend on what else is asked.
+
+        A test that a protocol has adjusted itself stays as it is.
+        """
+        open_tests = {
+            name: test
+            for name, test in measurement.tests.items()
+            if test.p_adjusted is None and name not in self.restated
+        }
+        adjusted = {self.primary: open_tests[self.primary].p_value} if self.primary in open_tests else {}
+        secondary = {name: test.p_value for name, test in open_tests.items() if name != self.primary}
+        adjusted |= dict(zip(secondary, holm(list(secondary.values())), strict=True))
+        tests = {
+            name: test.model_copy(update={"p_adjusted": adjusted[name]}) if name in adjusted else test
+            for name, test in measurement.tests.items()
+        }
+        return measurement.model_copy(update={"tests": tests})
 
     def measure(
         self, model: ModelHandle, options: Any, units: Sequence[Context]

@@ -99,7 +99,8 @@ class Estimate(Record):
     df: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
-    """Holm's correction over the tests of the whole audit; in `published` the p-value itself, as in the paper."""
+    """The p-value that is judged: of a primary test its own, of secondary tests after Holm's correction over those of the
+    measurement; in `published` the p-value itself, as in the paper. None: the test only restates another one."""
     effect_size: float | None = None
     effect_size_name: str = ""
     effect_size_neutral: float = 0.0

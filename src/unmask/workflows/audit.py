@@ -1,4 +1,4 @@
-"""Audit a model, or analyse recorded scores. Every test is corrected for all other tests of the audit."""
+"""Audit a model, or analyse recorded scores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import unmask
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import hash_content, write_text
 from unmask.measures import registry
-from unmask.measures.base import Context, Measure, adjust_tests
+from unmask.measures.base import Context, Measure
 from unmask.measures.recorded import locate_items, read_table
 from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
@@ -299,9 +299,8 @@ def recognise_measure(path: Path) -> Measure:
 def _make_result(
     info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
 ) -> AuditResult:
-    interpreted = [
-        registry.get_measure(measurement.name).interpret(measurement) for measurement in adjust_tests(measurements)
-    ]
+    named = [(registry.get_measure(measurement.name), measurement) for measurement in measurements]
+    interpreted = [measure.interpret(measure.adjust_tests(measurement)) for measure, measurement in named]
     return AuditResult(model=info, configuration=configuration, measurements=interpreted, **describe_run(seed))
 
 

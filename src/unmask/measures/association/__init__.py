@@ -81,6 +81,7 @@ class AssociationMeasure(Measure):
     column_digits = {"workforce_share": 1}
     spoken_columns = frozenset({"sentence", "person", "profession"})
     primary = "stereotype"
+    restated = ("workforce share, spearman",)
     unit = "stereotype in nats: the natural logarithm of a factor of odds"
     noise_unit = "nats"
     uses_templates = True

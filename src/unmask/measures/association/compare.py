@@ -49,7 +49,7 @@ from unmask.measures.association.details import (
     TableRow,
 )
 from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement, interpret
-from unmask.measures.base import ComparedModel, Context, adjust_tests
+from unmask.measures.base import ComparedModel, Context
 from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.texts import make_caveats
 from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
@@ -89,7 +89,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         values = changed.read_details(AssociationDetails).professions
     audited = [before.measurement, after.measurement]
     if unpaired:  # the hypotheses of the audits are about more items
-        audited = [interpret(adjust_tests([side])[0]) for side in sides]
+        audited = [interpret(AssociationMeasure().adjust_tests(side)) for side in sides]
     floors = [floor for side in (before, after) if (floor := side.measurement.noise_floor) is not None]
     details = AssociationChanges(
         table=rows, professions=_pair_professions(*sides, values), hypotheses=_pair_hypotheses(*audited)

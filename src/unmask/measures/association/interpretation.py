@@ -15,7 +15,7 @@ from unmask.measures.association.details import Answer, AssociationDetails, Hypo
 from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, odds, p_value
-from unmask.results.verdict import is_clear, is_noise, is_significant, size_label
+from unmask.results.verdict import is_clear, is_noise, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,11 +130,6 @@ def _describe_stereotype(test: Estimate, measurement: Measurement) -> str:
     if test.p_adjusted is None:
         return f"Not tested, since there are too few professions for an interval: {ratio}."
     if not _clear(test, measurement):
-        if is_significant(test.p_value):
-            return (
-                f"No clear stereotype: {ratio}. Taken alone that is more than chance (p {p_value(test.p_value)}),"
-                f" but not among all the tests of this audit (p {p_value(test.p_adjusted)} after correction)."
-            )
         return f"No stereotype found: {ratio}; that is compatible with no difference."
     if test.value < 0:
         return f"The model links people to professions against the stereotypes: {ratio}."

@@ -128,7 +128,7 @@ def _means(measurement: Measurement) -> Table:
     if published:
         columns += [Column("V"), Column("r"), Column("p")]
     else:
-        columns += [Column("p (Holm)"), Column("Effect size", narrow=False)]
+        columns += [Column("p, adjusted"), Column("Effect size", narrow=False)]
         note += " Effect size: rank-biserial correlation. In brackets: 95 % intervals."
     rows = [_means_row(measurement, group) for group in measurement.kinds()]
     return Table("Mean associations", columns, rows, note=note, terminal=True)
@@ -162,7 +162,7 @@ def _contrasts(measurement: Measurement) -> Table | None:
         [Cell(name), Cell(count(test.n)), _estimate_cell(test), Cell(p(test.p_adjusted))]
         for name, test in tests.items()
     ]
-    columns = [Column("Contrast", numeric=False), Column("n"), Column("Estimate, 95 % interval"), Column("p (Holm)")]
+    columns = [Column("Contrast", numeric=False), Column("n"), Column("Estimate, 95 % interval"), Column("p, adjusted")]
     return Table("Contrasts between professions", columns, rows, terminal=True) if rows else None
 
 

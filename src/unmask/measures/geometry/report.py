@@ -197,7 +197,7 @@ def _list_tests(measurement: Measurement, tests: Sequence[WordTest], *, removed:
         ]
         rows.append([*row, Cell(p(adjusted.p_adjusted) if adjusted else "–")] if removed else row)
     if removed:
-        columns.append(Column("p (Holm)"))
+        columns.append(Column("p, adjusted"))
     return Table(f"Word tests, {SPACES[removed].lower()}", columns, rows, terminal=True)
 
 

@@ -213,7 +213,7 @@ def _show_scores(measurement: Measurement, details: Inference) -> Section:
             yield Cell(p(estimates[name].p_adjusted))
 
     rows = [[Cell(capital(name)), *make_cells(name)] for name in estimates if not name.endswith(WEIGHTED)]
-    titles = ("From answers", "From probabilities")[: len(suffixes)] + (("p (Holm)",) if tests else ())
+    titles = ("From answers", "From probabilities")[: len(suffixes)] + (("p, adjusted",) if tests else ())
     title = "All scores, 95 % interval" if measurement.protocol == "sound" else "All scores"
     note = "NLI-CoAL, FN, biased inference and plain error are shares from 0 to 1."
     note += " The others range from −1 to 1." if tests else ""
