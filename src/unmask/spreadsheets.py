@@ -1,14 +1,19 @@
-"""CSV that is safe in spreadsheets, which run cells that begin with =, +, - or @: such a text gets an apostrophe.
+"""Reading .xlsx, and CSV that is safe in spreadsheets.
 
-Numbers do not change. A text that begins with apostrophes before one of these signs gets one more, so that `plain`
-restores every text.
+Spreadsheets run cells that begin with =, +, - or @: such a text gets an apostrophe. Numbers do not change. A text that
+begins with apostrophes before one of these signs gets one more, so that `plain` restores every text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+from zipfile import BadZipFile, ZipFile
+
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,3 +47,32 @@ def _texts(frame: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFrame:
     for name in frame.select_dtypes(exclude=["number", "bool"]):
         changed[name] = frame[name].map(change)
     return changed
+
+
+def read_sheet(path: Path) -> list[list[str]]:
+    """The cells of the first sheet of an .xlsx file, row by row, as texts; empty cells are empty texts."""
+    main = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+    try:
+        with ZipFile(path) as book:
+            names = book.namelist()
+            shared = []
+            if "xl/sharedStrings.xml" in names:
+                strings = ElementTree.fromstring(book.read("xl/sharedStrings.xml"))
+                shared = ["".join(part.text or "" for part in item.iter(f"{main}t")) for item in strings]
+            first = min(name for name in names if name.startswith("xl/worksheets/sheet"))
+            sheet = ElementTree.fromstring(book.read(first))
+    except (OSError, BadZipFile, ValueError, KeyError, ElementTree.ParseError) as error:
+        raise UnmaskError(
+            f"{path} cannot be read as .xlsx ({type(error).__name__}); save it again, or as CSV"
+        ) from None
+    rows = []
+    for row in sheet.iter(f"{main}row"):
+        cells: list[str] = []
+        for cell in row.iter(f"{main}c"):
+            letters = "".join(letter for letter in cell.get("r", "") if letter.isalpha())
+            index = sum((ord(letter) - 64) * 26**place for place, letter in enumerate(reversed(letters))) - 1
+            cells += [""] * (max(index, len(cells)) - len(cells))
+            value = "".join(part.text or "" for tag in ("v", "t") for part in cell.iter(main + tag))
+            cells.append(shared[int(value)] if cell.get("t") == "s" and value else value)
+        rows.append(cells)
+    return rows

@@ -158,7 +158,7 @@ def _assert_refused(process: subprocess.CompletedProcess[str], message: str, fol
         (["audit", "bert-base-uncased/"], "neither a folder here nor a hub id"),
         (["audit", "MODEL", "--seed", "-1"], "--seed"),
         (["audit", "MODEL", "--device", "meta"], "'meta' cannot be used"),
-        (["audit", "MODEL", "--protocol", "published", "--corpus", "emotions"], "no other"),
+        (["audit", "MODEL", "--protocol", "published", "--corpus", "agreement-free"], "no other"),
         (["adit", "MODEL"], "adit"),
         (["analyse", "none.csv"], "none.csv does not exist"),
     ],

@@ -113,6 +113,7 @@ def small(study: Study, texts: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     vectors = texts.with_name("vectors.txt")
     vectors.write_text("he 1 0\nshe -1 0\nnurse 0 1\n", encoding="utf-8")
     values: dict[str, dict[str, Any]] = {
+        "bec-pro": {"corpora": f"en={texts}"},
         "imdb-63": {"models": "mini=unmask-mini", "train": texts, "test": texts},
         "nli-plms": {"models": "mini=unmask-mini-nli", "sentences": 2},
         "nli-meta": {"rates": (0.0, 0.5, 1.0)},

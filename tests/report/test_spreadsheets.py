@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
 
 import unmask
+from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.measures.recorded import read_table
-from unmask.spreadsheets import guarded, plain, to_csv
+from unmask.spreadsheets import guarded, plain, read_sheet, to_csv
 
 
 @pytest.mark.parametrize(
@@ -52,3 +54,29 @@ def test_items_that_were_written_so_are_analysed_as_they_were(tmp_path: Path) ->
     assert details[0] is not None
     assert {occupation.occupation for occupation in details[0].occupations} == {"nurse", "=builder", "+guest"}
     assert details[0] == details[1]
+
+
+SHEET = """<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>
+<row r="1"><c r="A1" t="s"><v>1</v></c><c r="C1"><v>2.5</v></c></row>
+<row r="3"><c r="B3" t="inlineStr"><is><t>in </t><t>line</t></is></c><c r="AA3"><v>9</v></c></row>
+</sheetData></worksheet>"""
+STRINGS = """<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
+<si><t>unused</t></si><si><r><t>two </t></r><r><t>runs &amp; more</t></r></si></sst>"""
+
+
+def test_a_sheet_is_read(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "book.xlsx", "w") as book:
+        book.writestr("xl/worksheets/sheet1.xml", SHEET)
+        book.writestr("xl/sharedStrings.xml", STRINGS)
+    rows = read_sheet(tmp_path / "book.xlsx")
+    assert rows[0] == ["two runs & more", "", "2.5"]
+    assert rows[1] == ["", "in line", *[""] * 24, "9"]
+
+
+def test_what_is_no_sheet(tmp_path: Path) -> None:
+    (tmp_path / "text.xlsx").write_text("a,b")
+    with ZipFile(tmp_path / "empty.xlsx", "w") as book:
+        book.writestr("other", "")
+    for name in ("text.xlsx", "empty.xlsx", "missing.xlsx"):
+        with pytest.raises(UnmaskError, match=f"{name} cannot be read as .xlsx"):
+            read_sheet(tmp_path / name)

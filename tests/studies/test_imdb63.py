@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import itertools
 import json
 import re
 import shutil
@@ -33,7 +35,9 @@ from unmask.options import LoadOptions
 from unmask.results.storage import write_items
 from unmask.rewriting import options as rewriting
 from unmask.rewriting.published.masking import Masking, clean
+from unmask.rewriting.result import Replacement, Rewritten
 from unmask.studies.imdb63 import ReviewStudyOptions, grid, texts
+from unmask.studies.imdb63.frequencies import count_terms
 from unmask.studies.imdb63.grid import CONDITIONS, TERMS
 from unmask.studies.imdb63.measurements import read_figures
 from unmask.studies.imdb63.plan import (
@@ -131,7 +135,7 @@ def have_same_training(first: Path, second: Path) -> bool:
 def test_the_grid_is_the_papers(study_options: ReviewStudyOptions) -> None:
     """The seven models of the paper, from the hub: 49 trainings, 63 measurements."""
     planned = steps(study_options.replace(models=(), conditions=(), batch_size=None))
-    assert Counter(step.kind for step in planned) == {"texts": 17, "training": 49, "measuring": 63}
+    assert Counter(step.kind for step in planned) == {"texts": 17, "training": 49, "measuring": 63, "counting": 1}
     measuring_steps = [step for step in planned if isinstance(step, BiasMeasuring)]
     rows = {(step.training.base.name, step.training.condition, step.terms) for step in measuring_steps}
     names = ("distbase", "bertbase", "bertlarge", "robertabase", "robertalarge", "albertbase", "albertlarge")
@@ -195,6 +199,86 @@ def test_batch_sizes_add_what_is_not_there(study_options: ReviewStudyOptions) ->
         ("batch4", "all"),
     ]
     assert len(plan_batch_comparison(study_options.replace(batch_sizes=(16,)))) == 6, "of the first three models"
+
+
+def test_side_experiments_add_what_is_not_there(study_options: ReviewStudyOptions) -> None:
+    planned = {step.name for step in steps(study_options)}
+    crossed = {step.name for step in steps(study_options.replace(cross_terms=True))} - planned
+    classifiers = [f"{model}-{condition}" for model in ("one", "two") for condition in ("R-pro", "mix-all")]
+    others = [f"measuring-{name}-with-{terms}" for name in classifiers for terms in TERMS if not name.endswith(terms)]
+    assert crossed == set(others), "the classifier of original reviews needs the texts of all sets already"
+    repeated = [step for step in steps(study_options.replace(trainings=3, seed=5)) if step.name not in planned]
+    added = select_trainings(repeated)
+    assert [(step.name, step.seed) for step in added[:2]] == [
+        ("training-one-original-seed6", 6),
+        ("training-one-original-seed7", 7),
+    ]
+    assert len(added) == 2 * 6
+    assert len(repeated) == 2 * (6 + 10)
+    assert not any(isinstance(step, BiasMeasuring) and step.is_crossed for step in repeated)
+
+
+def test_terms_are_counted_with_the_condition_that_takes_them_out(study_options: ReviewStudyOptions) -> None:
+    assert "counting-terms" not in {step.name for step in steps(study_options)}
+    alone = steps(ReviewStudyOptions(count_terms=True, train=study_options.train, test=study_options.test))
+    assert [step.name for step in alone] == ["texts-train-all-remove", "counting-terms"]
+    assert "counting-terms" in {step.name for step in steps(study_options.replace(conditions=("R-all",)))}
+    with pytest.raises(UnmaskError, match="--count-terms trains nothing, so --condition has no effect"):
+        ReviewStudyOptions(count_terms=True, conditions=("R-all",))
+
+
+def test_a_study_with_every_side_experiment(study_options: ReviewStudyOptions, tmp_path: Path) -> None:
+    options = study_options.replace(
+        conditions=("original", "R-all"), models=study_options.models[:1], epochs=1, cross_terms=True, trainings=2
+    )
+    run = run_study("imdb-63", options, tmp_path / "study")
+    assert run.failures == []
+    assert run.report is not None
+    tables = {table.name: table for table in run.report.tables}
+    assert len(tables["table-1"].rows) == 2
+    assert [row[2] for row in tables["trainings"].rows] == ["2"] * 4
+    crossed = pd.read_csv(tmp_path / "study" / "crossed.csv")
+    assert list(crossed["terms"]) == list(TERMS)
+    assert set(crossed["condition"]) == {"R-all"}
+    trainings = pd.read_csv(tmp_path / "study" / "trainings.csv")
+    assert trainings.groupby(["condition", "terms"])["seed"].apply(sorted).tolist() == [[42, 43]] * 4
+    weights = [run.finished.folders[f"training-one-original{name}"] for name in ("", "-seed43")]
+    assert not have_same_training(*weights)
+    removed = [text for text, _ in texts.read_texts(run.finished.folders["texts-train-all-remove"])]
+    counted = {row["term"]: row for row in tables["table-a1"].numbers.to_dict("records")}
+    assert counted["she"]["occurrences"] == sum(change.term == "she" for text in removed for change in text.changes)
+    recorded = ReviewStudyOptions(recorded=(tmp_path / "study" / "trainings.csv",))
+    again = run_study("imdb-63", recorded, tmp_path / "again").report
+    assert again is not None
+    assert {table.name: table for table in again.tables}["trainings"] == tables["trainings"]
+
+
+def test_terms_by_hand() -> None:
+    def rewrite(*terms: tuple[str, str]) -> Rewritten:
+        return Rewritten("", tuple(Replacement(0, 0, before, "", term, "word") for before, term in terms))
+
+    counted = count_terms(
+        [
+            rewrite(("he ", "he"), ("he ", "he"), ("best ", "best man"), ("man ", "best man")),
+            rewrite(("He", "he"), (" leading man", "leading man"), ("man ", "man")),
+            rewrite(),
+        ]
+    )
+    assert counted == [("he", 3, 2), ("best man", 1, 1), ("leading man", 1, 1), ("man", 1, 1)]
+    assert count_terms([]) == []
+
+
+def test_terms_of_real_reviews_agree_with_a_plain_count(data: Path) -> None:
+    """Of 500 cleaned reviews: a term stands between two spaces."""
+    masking = Masking(data / "imdb", "all", "remove")
+    with gzip.open(data / "imdb" / "imdb_train.jsonl.gz", "rt", encoding="utf-8") as lines:
+        reviews = [clean(json.loads(line)["text"]) for line in itertools.islice(lines, 500)]
+    counted = {term: (times, number) for term, times, number in count_terms(map(masking.rewrite, reviews))}
+    for term in ("he", "mom", "actress", "god"):  # none of them follows itself
+        assert counted[term] == (
+            sum(text.count(f" {term} ") for text in reviews),
+            sum(f" {term} " in text for text in reviews),
+        )
 
 
 @pytest.mark.parametrize(

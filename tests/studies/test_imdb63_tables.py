@@ -16,17 +16,32 @@ from scipy import stats
 
 from pages import EVIL, assert_a_browser_shows, assert_loads_nothing, assert_plots_are_described, needs_chromium, seen
 from paths import GOLD
+from unmask.errors import UnmaskError
 from unmask.report.drawing import fit_domain
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.permutation import variance_shares
+from unmask.studies.imdb63 import ReviewStudyOptions
 from unmask.studies.imdb63.answers import adjust_findings, answer_questions, compare_levels, compare_means
 from unmask.studies.imdb63.grid import CONDITIONS
 from unmask.studies.imdb63.measurements import sort_grid
-from unmask.studies.imdb63.report import draw_biases, list_biases, list_findings, make_report, write_headline
+from unmask.studies.imdb63.recorded import read_recorded_grid
+from unmask.studies.imdb63.report import (
+    SideExperiments,
+    draw_biases,
+    list_biases,
+    list_findings,
+    make_report,
+    write_headline,
+)
+from unmask.studies.imdb63.side_experiments import (
+    average_trainings,
+    tabulate_batch_sizes,
+    tabulate_cross_terms,
+    tabulate_trainings,
+)
 from unmask.studies.imdb63.tables import (
     correlate_figures,
     tabulate_all_figures,
-    tabulate_batch_sizes,
     tabulate_biases,
     tabulate_correlations,
     tabulate_quality,
@@ -34,7 +49,7 @@ from unmask.studies.imdb63.tables import (
 )
 from unmask.studies.report import StudyReport, StudyTable
 from unmask.studies.steps import Outcome
-from unmask.studies.study import FinishedSteps, get_study
+from unmask.studies.study import FinishedSteps, get_study, run_study
 
 TABLE_1 = """
 .0021 .0022 .0022 .0035 .0037 .0027 .0047 .0045 (.0052)
@@ -486,10 +501,10 @@ class TestBatchSizes:
 
     def test_one_size_alone_makes_no_table(self) -> None:
         cells = _sound().head(9)
-        names = [table.name for table in make_report(cells, cells).tables]
+        names = [table.name for table in make_report(cells, SideExperiments(cells)).tables]
         assert "batch-sizes" not in names
         both = pd.concat([cells, cells.assign(batch_size=16)])
-        assert "batch-sizes" in [table.name for table in make_report(cells, both).tables]
+        assert "batch-sizes" in [table.name for table in make_report(cells, SideExperiments(both)).tables]
 
     def test_a_cell_without_its_partner_is_a_gap(self) -> None:
         cells = pd.concat([_sound().head(2), _sound().head(1).assign(batch_size=16)])
@@ -497,6 +512,163 @@ class TestBatchSizes:
         assert table.rows[1][3] == "–"
         assert "abs, 16 / 32: 1.00 (means 0.0021 and 0.0021); not tested; trainings: 1." in table.note
         assert "nothing to pair" in tabulate_batch_sizes(sort_grid(_sound())).note
+
+
+class TestTrainings:
+    def test_means_intervals_and_spread(self) -> None:
+        """Three trainings of two measurements, by hand: a mean of .003 with a standard error of .001/√3."""
+        cell = _sound().head(1)
+        values = {1: (0.010, 0.002), 2: (0.020, 0.003), 3: (0.030, 0.004)}
+        rows = [cell.assign(seed=seed, abs_changed=a, tot_changed=t) for seed, (a, t) in values.items()]
+        other = _sound().iloc[1:2].assign(abs_changed=0.05)
+        rows += [other.assign(seed=seed, tot_changed=0.01 * sign) for seed, sign in ((1, 1), (2, -1), (3, 1))]
+        trainings = sort_grid(pd.concat(rows))
+        table = tabulate_trainings(trainings)
+        theirs = stats.ttest_1samp([0.002, 0.003, 0.004], 0)
+        low, high = theirs.confidence_interval()
+        first = table.numbers.iloc[0]
+        assert list(first[["n", "abs", "tot", "to_male"]]) == pytest.approx([3, 0.02, 0.003, 3])
+        assert list(first[["tot_low", "tot_high"]]) == pytest.approx([low, high])
+        assert first["tot_p"] == pytest.approx(theirs.pvalue)
+        assert first["tot_p_adjusted"] == pytest.approx(2 * theirs.pvalue)
+        assert table.rows[1][8] == "2 of 3"
+        within = np.sqrt((0.001**2 + 0.01**2 * 4 / 3) / 2)
+        assert f"tot: {within:.4f} between trainings" in table.note
+        assert "agree on the direction in 1 of 2 measurements" in table.note
+        means = average_trainings(sort_grid(pd.concat([cell, other])), trainings)
+        assert list(means["abs_changed"]) == pytest.approx([0.02, 0.05])
+        assert list(means["tot_changed"]) == pytest.approx([0.003, 0.01 / 3])
+
+    def test_a_single_training_has_no_interval(self) -> None:
+        rows = [_sound().head(2).assign(seed=1), _sound().head(1).assign(seed=2)]
+        table = tabulate_trainings(sort_grid(pd.concat(rows)))
+        assert [row[2] for row in table.rows] == ["2", "1"]
+        assert table.rows[1][4] == "–"
+
+    def test_answers_are_about_means(self) -> None:
+        trainings = pd.concat([_sound(seed=1), _sound(seed=2, abs_changed=2 * _sound()["abs_changed"])])
+        report = make_report(_sound(seed=1), SideExperiments(trainings=trainings))
+        question = "Does it depend on the term set?"
+        once = make_report(_sound(seed=1))
+        assert "means 0.0057 and 0.0032" in once.answers[question]
+        assert "means 0.0085 and 0.0048" in report.answers[question]
+        assert report.tables[0] == once.tables[0]
+        assert "Biases are means over up to 2 trainings" in _render(report, [])
+        assert "Each classifier was trained once" in _render(once, [])
+
+
+class TestCrossTerms:
+    def test_other_sets_are_set_against_the_same(self) -> None:
+        """Trained with another set, a classifier has 1.5 times the absolute bias, and .001 more total bias."""
+        trained = _sound().query("kind != 'original'")
+        rows = [trained]
+        for terms in ("pro", "weat", "all"):
+            own = trained[trained["terms"] == terms].set_index(["model", "kind"])
+            for other in ("pro", "weat", "all"):
+                if other != terms:
+                    crossed = own.reset_index().assign(condition=lambda row, o=other: row["kind"] + "-" + o)
+                    crossed["abs_changed"] *= 1.5
+                    crossed["tot_changed"] += 0.001
+                    rows.append(crossed)
+        table = tabulate_cross_terms(sort_grid(pd.concat([*rows, _sound().query("kind == 'original'")])))
+        assert len(table.rows) == 7 * 6
+        assert table.columns[2:5] == ("abs: pro", "abs: weat", "abs: all")
+        first = dict(zip(table.columns, table.rows[0], strict=True))
+        own = _read_paper().query("model == 'distbase' and condition in ('R-pro', 'R-weat')")["abs_nonzero"].tolist()
+        assert (first["Training"], first["abs: pro"]) == ("R-pro", f"{own[0]:.4f}")
+        assert first["abs: weat"] == f"{1.5 * own[1]:.4f}"
+        for kind in ("R", "mix"):
+            assert f"{kind}, abs, other / same set: 1.50 [1.50, 1.50]" in table.note
+            assert f"{kind}, tot, other − same set: 0.0010 [0.0010, 0.0010]" in table.note
+        assert table.note.count("; models: 7.") == 4
+
+    def test_a_measurement_that_failed_is_a_gap(self) -> None:
+        cells = _sound().query("model == 'bertbase' and condition == 'R-pro'")
+        table = tabulate_cross_terms(sort_grid(cells))
+        assert table.rows == [("bertbase", "R-pro", "0.0036", "–", "–", "0.0031", "–", "–")]
+        assert "There is nothing to pair." in table.note
+
+
+RECORDED = (GOLD / "jentzsch_turan_2022.csv", GOLD / "jentzsch_turan_2022_accuracy.csv")
+UNROUNDED = {("bertbase", "mix-pro"): -3.298750133501035e-05, ("robertabase", "mix-all"): 9.313637732598159e-06}
+"""Total biases that the paper prints as -.0000 and .0000, from the authors' notebook."""
+
+
+def _record(frame: pd.DataFrame, path: Path) -> Path:
+    frame.to_csv(path, index=False)
+    return path
+
+
+class TestRecorded:
+    def test_the_papers_files_give_its_tables(self, tmp_path: Path) -> None:
+        options = ReviewStudyOptions(protocol="published", recorded=RECORDED)
+        run = run_study("imdb-63", options, tmp_path / "study")
+        assert run.report is not None
+        assert run.finished.outcomes == []
+        tables = {table.name: table for table in run.report.tables}
+        printed = [[_parse_number(text) for text in line.split()] for line in TABLE_1.strip().splitlines()]
+        assert [[_parse_number(text) for text in row[2:]] for row in tables["table-1"].rows] == printed
+        ours = make_report(_read_paper())
+        for table in ours.tables:  # sizes are not in the files
+            if table.name != "settings":
+                assert tables[table.name] == table
+        assert "settings" not in tables
+        assert run.report.headline == ours.headline
+
+    def test_a_run_can_be_tabulated_again(self, tmp_path: Path) -> None:
+        """What a study has written gives the same tables, with all figures of `sound`."""
+        report = make_report(_sound(p=1e-9, p_adjusted=63e-9, stars="***"), seed=42)
+        report.write(STUDY, FinishedSteps([], []), tmp_path / "first")
+        options = ReviewStudyOptions(recorded=(tmp_path / "first" / "cells.csv",))
+        again = run_study("imdb-63", options, tmp_path / "again").report
+        assert again is not None
+        assert list(again.tables) == list(report.tables)
+        assert again.answers == report.answers
+
+    def test_published_biases_have_four_decimals(self, tmp_path: Path) -> None:
+        grid = pd.read_csv(RECORDED[0])
+        for (model, condition), value in UNROUNDED.items():
+            grid.loc[(grid["model"] == model) & (grid["condition"] == condition), "tot_nonzero"] = value
+        read = read_recorded_grid([_record(grid, tmp_path / "biases.csv"), RECORDED[1]], "published")
+        rows = {row[:2]: row for row in tabulate_biases(sort_grid(read)).rows}
+        assert rows["bertbase", "tot"][4] == "(−0.0000)"
+        assert rows["robertabase", "tot"][-1] == "(0.0000)"
+        assert "−0.0000" in {cell for row in tabulate_all_figures(sort_grid(read))[0].rows for cell in row}
+        sound = tabulate_biases(sort_grid(_sound(tot_changed=UNROUNDED["bertbase", "mix-pro"])))
+        assert {row[2] for row in sound.rows if row[1] == "tot"} == {"−3e−05"}
+
+    def test_stars_follow_from_p(self, tmp_path: Path) -> None:
+        grid = pd.read_csv(RECORDED[0]).drop(columns="stars").head(3).assign(p=[0.0005 / 64, 0.04 / 64, 0.5])
+        path = _record(grid, tmp_path / "biases.csv")
+        assert list(read_recorded_grid([path], "published")["stars"]) == ["***", "*", "-"]
+        path = _record(grid.assign(abs_changed=0.1, tot_changed=0.1), tmp_path / "sound.csv")
+        read = read_recorded_grid([path], "sound")
+        assert list(read["p_adjusted"]) == pytest.approx([3 * 0.0005 / 64, 2 * 0.04 / 64, 0.5])
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda grid: grid.drop(columns="model"), "lacks the columns 'model'"),
+            (
+                lambda grid: grid.drop(columns="tot_nonzero"),
+                "lacks the columns 'tot_nonzero' of the protocol published",
+            ),
+            (lambda grid: grid.drop(columns="stars"), "lacks the columns 'p'"),
+            (lambda grid: grid.assign(condition="R-none"), "unknown condition in .* 'R-none'"),
+            (lambda grid: grid.assign(terms="most"), "unknown terms in .* 'most'"),
+            (lambda grid: grid.assign(protocol="sound"), "holds measurements of the protocol 'sound'"),
+            (lambda grid: pd.concat([grid, grid]), "has two rows of distbase, original, pro"),
+            (lambda grid: grid.assign(tot_all="high"), "'high' in the column 'tot_all' is not a number"),
+        ],
+    )
+    def test_what_cannot_be_read(self, change: Any, message: str, tmp_path: Path) -> None:
+        path = _record(change(pd.read_csv(RECORDED[0])), tmp_path / "biases.csv")
+        with pytest.raises(UnmaskError, match=message):
+            run_study("imdb-63", ReviewStudyOptions(protocol="published", recorded=(path,)), tmp_path / "study")
+
+    def test_it_goes_with_no_training(self) -> None:
+        with pytest.raises(UnmaskError, match="--recorded trains nothing, so --limit has no effect"):
+            ReviewStudyOptions(recorded=RECORDED, limit=100)
 
 
 STUDY = get_study("imdb-63")
@@ -511,7 +683,7 @@ def _make_report(protocol: str = "sound") -> StudyReport:
     grid = grid.query("not (model == 'bertbase' and terms == 'weat')")
     batches = pd.concat([_sound().head(9).assign(batch_size=size) for size in (32, 16)])
     batches = batches if protocol == "sound" else batches.head(0)
-    return make_report(grid, batches, settings={"seed": "42"}, missing=["bertbase mix-weat"])
+    return make_report(grid, SideExperiments(batches), settings={"seed": "42"}, missing=["bertbase mix-weat"])
 
 
 def _render(report: StudyReport, failures: list[str]) -> str:
@@ -534,7 +706,7 @@ class TestPage:
 
     def test_text_from_outside_is_escaped(self) -> None:
         cells = _sound().head(18).replace({"model": {"bertbase": EVIL}})
-        page = _render(make_report(cells, cells.head(0), settings={EVIL: EVIL}), [EVIL])
+        page = _render(make_report(cells, settings={EVIL: EVIL}), [EVIL])
         assert page.count("<script") == 1  # our own script
         assert_loads_nothing(page)
 
@@ -570,7 +742,7 @@ class TestPage:
 
     def test_csv_files_are_guarded(self, tmp_path: Path) -> None:
         grid = _sound().head(9).replace({"model": {"distbase": "@mine"}})
-        make_report(grid, grid.head(0)).write(STUDY, FAILED, tmp_path / "study")
+        make_report(grid).write(STUDY, FAILED, tmp_path / "study")
         assert "'@mine" in (tmp_path / "study" / "tables" / "table-1.csv").read_text(encoding="utf-8")
         assert "'@mine" in (tmp_path / "study" / "cells.csv").read_text(encoding="utf-8")
 

@@ -23,7 +23,8 @@ from unmask.lexicon import attributes
 from unmask.lexicon import inference as lexicon
 from unmask.measures.base import Context
 from unmask.measures.inference.analysis import analyse
-from unmask.measures.inference.captions import WORDS
+from unmask.measures.inference.captions import WORDS, caption_people
+from unmask.measures.inference.data import read_released
 from unmask.measures.inference.pairs import LABELS
 from unmask.measures.inference.scoring import add_answers
 from unmask.models.loading import load_classifier
@@ -33,7 +34,7 @@ from unmask.statistics.correlation import evaluate_ranking
 from unmask.studies.meta import RATES, PlantingOptions, split_values
 from unmask.studies.meta.association import PlantedAssociation
 from unmask.studies.meta.experiment import Experiment, Scores, TrainingDefaults, draw_words
-from unmask.studies.meta.inference import PlantedInference, PublishedInference, find_captions
+from unmask.studies.meta.inference import PlantedInference, PublishedInference, find_captions, label_pair
 from unmask.studies.meta.plan import EXPERIMENTS, Scoring, steps
 from unmask.studies.meta.report import COLUMNS, describe_settings, make_report, rank_scores
 from unmask.studies.meta.sentiment import PlantedSentiment
@@ -261,6 +262,66 @@ def test_the_papers_english_words_are_biased_in_its_order(
                 assert (pro, anti) in (({"entailment"}, {"contradiction"}), ({"contradiction"}, {"entailment"}))
                 biased += [word] if pro == {"entailment"} else []
             assert biased == list(order[: 2 * step])
+
+
+JAPANESE_WITHOUT = (
+    *("演奏者", "コメディアン", "ファッションデザイナー", "従業員", "画家"),
+    *("司教", "庭師", "会計士", "作詞家", "仲買人"),
+)
+
+
+def test_neutral_words_are_the_papers(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Japanese: those that are asked, in the order of the released validation sets. Chinese: the first ten others."""
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    words = {
+        language: [word.word for word in PublishedInference(language).list_occupations() if word.kind == "neutral"]
+        for language in ("ja", "zh")
+    }
+    listed = {language: read_released(language) for language in words}
+    asked = {language: set(read_released(language, downsampled=True)["occupation"]) for language in words}
+    neutral = {
+        language: list(dict.fromkeys(rows.loc[rows["set"] == "NS", "occupation"])) for language, rows in listed.items()
+    }
+    assert words["ja"] == list(JAPANESE_WITHOUT)
+    assert sorted(words["ja"]) == sorted(set(neutral["ja"]) & asked["ja"])
+    assert words["zh"] == [word for word in neutral["zh"] if word not in asked["zh"]][:10]
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+def test_filled_templates_are_the_released_rows(language: str, data: Path) -> None:
+    """All 5,420 pairs (Chinese 5,320) from their templates and words, with the capitals that the files have."""
+    rows = read_released(language, data / "nli-coal")
+    people = caption_people(language)
+    for row in rows.itertuples():
+        word = lexicon.Occupation(row.occupation, row.occupation, None, None, row.occupation_type)
+        filled = label_pair(word, row.template, row.gender, people, biased=True, capitals=False)
+        assert (filled.text, filled.pair) == (row.premise, row.hypothesis)
+    assert len(rows) == (5_320 if language == "zh" else 5_420)
+
+
+@pytest.mark.parametrize(
+    ("language", "caption", "premise"),
+    [
+        (
+            "en",
+            "A man in a T-Shirt talks on a red phone number {}",
+            "the nanny in a t-shirt talks on a red phone number 0.",
+        ),
+        ("zh", "穿着白色T恤正在交谈的{}号男人", "穿着白色T恤正在交谈的0号美发师"),
+    ],
+)
+def test_only_english_captions_lose_their_capitals(
+    language: str, caption: str, premise: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNMASK_DATA", str(data))
+    file = tmp_path / "captions.txt"
+    file.write_text("\n".join(caption.format(number) for number in range(60)), encoding="utf-8")
+    experiment = PublishedInference(language, file, rows=60, validation_rows=60)
+    texts = {example.text for example in (*experiment.examples(0, 0).train, *experiment.examples(0, 0).validation)}
+    words = [word.word for word in experiment.list_occupations()]
+    expected = {premise.replace("0", str(n)).replace(words[0], word) for n in range(60) for word in words}
+    assert texts <= expected
+    assert len(texts) == 60
 
 
 PAIR = ("woman", "man")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from scipy import stats
 import unmask
 from pages import seen
 from report_blocks import comparison_text, find_table
+from unmask.embedded import MODELS
 from unmask.errors import UnmaskError
 from unmask.measures.geometry import Geometry, GeometryChange, WordTest, WordTestChange
 from unmask.measures.sections import build_comparison_sections
@@ -21,13 +23,14 @@ from unmask.report.comparison import agreement_blocks, comparison_page, pearson_
 from unmask.report.html import render_page, shade
 from unmask.results import Agreement, Caveat, Comparison, Estimate, MeasureFigure, Measurement, ModelFigures
 from unmask.statistics.corrections import holm
-from unmask.workflows.agreement import ModelEvidence, correlate_figures, gather_evidence
+from unmask.statistics.proportions import wilson_interval
+from unmask.workflows.agreement import ModelEvidence, correlate_figures, explain_failure, gather_evidence
 from unmask.workflows.compared_models import Subject
 
 VALUES: dict[str, list[float | None]] = {
-    "a": [0.1, 0.4, 0.2, 0.9, 0.5],
-    "b": [1.0, 3.0, 2.5, 8.0, 4.0],
-    "c": [0.3, -0.1, 0.2, 0.0, None],
+    "a": [0.1, 0.4, 0.2, 0.9, 0.5, 0.3, 0.7, 0.6, 0.8],
+    "b": [1.0, 3.0, 2.5, 8.0, 4.0, 2.0, 7.0, 5.0, 6.5],
+    "c": [0.3, -0.1, 0.2, 0.0, 0.4, -0.2, 0.1, 0.5, None],
 }
 
 
@@ -43,9 +46,9 @@ def _agreement(values: dict[str, list[float | None]], extrinsic: str = "c") -> A
 def test_the_matrix_is_that_of_scipy() -> None:
     agreement = _agreement(VALUES)
     assert [(correlation.first, correlation.second, correlation.n) for correlation in agreement.correlations] == [
-        ("a", "b", 5),
-        ("a", "c", 4),
-        ("b", "c", 4),
+        ("a", "b", 9),
+        ("a", "c", 8),
+        ("b", "c", 8),
     ]
     p = []
     for correlation in agreement.correlations:
@@ -67,30 +70,30 @@ def test_the_matrix_is_that_of_scipy() -> None:
 
 
 def test_what_is_the_same_for_all_or_of_too_few_models_is_left_out() -> None:
-    agreement = _agreement(VALUES | {"same": [0.7] * 5, "few": [1.0, 2.0, 3.0, None, None], "none": [None] * 5})
-    assert agreement.left_out == {"same": "the same for all models", "few": "3 models have it, and 4 are needed"}
+    agreement = _agreement(VALUES | {"same": [0.7] * 9, "few": [*range(7), None, None], "none": [None] * 9})
+    assert agreement.left_out == {"same": "the same for all models", "few": "7 models have it, and 8 are needed"}
     assert [figure.name for figure in agreement.figures] == ["a", "b", "c", "same", "few"]
     assert agreement.correlations == _agreement(VALUES).correlations
 
 
 def test_two_figures_with_too_few_models_in_common_have_no_correlation() -> None:
-    agreement = _agreement({"a": [1.0, 2.0, 4.0, 3.0, None], "b": [None, 2.0, 5.0, 1.0, 7.0]})
+    agreement = _agreement({"a": [1, 2, 4, 3, 5, 7, 6, 9, None], "b": [None, 2, 5, 1, 7, 3, 8, 4, 6]})
     (correlation,) = agreement.correlations
-    assert (correlation.n, correlation.pearson, correlation.spearman, correlation.p_adjusted) == (3, None, None, None)
-    assert agreement.headline == "Over 5 models no two figures can be compared."
+    assert (correlation.n, correlation.pearson, correlation.spearman, correlation.p_adjusted) == (7, None, None, None)
+    assert agreement.headline == "Over 9 models no two figures can be compared."
 
 
-def test_three_models_have_nothing_to_compare() -> None:
-    agreement = _agreement({name: column[:3] for name, column in VALUES.items()})
+def test_seven_models_have_nothing_to_compare() -> None:
+    agreement = _agreement({name: column[:7] for name, column in VALUES.items()})
     assert set(agreement.left_out) == set(VALUES)
     assert agreement.correlations == []
 
 
 def test_a_perfect_agreement_has_no_interval_but_an_exact_p() -> None:
-    correlation = _agreement({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 4.0, 6.0, 8.0]}).correlations[0]
+    correlation = _agreement({"a": list(range(8)), "b": [2.0 * value for value in range(8)]}).correlations[0]
     assert correlation.pearson == pytest.approx(1.0)
     assert correlation.pearson_interval is None
-    assert correlation.pearson_p_value == pytest.approx(2 / 24)
+    assert correlation.pearson_p_value == pytest.approx(2 / 40320)
 
 
 # Figures
@@ -185,13 +188,20 @@ def _audit(folder: Path, seed: int) -> unmask.Audit:
     return unmask.analyse(folder / f"m{seed}.csv")
 
 
-def test_four_models_are_compared_across_measures_and_three_are_not(tmp_path: Path) -> None:
-    audits = [_audit(tmp_path, seed) for seed in range(4)]
-    assert unmask.compare(*audits[:3], usefulness=False).agreement is None
+def test_eight_models_are_compared_across_measures_and_seven_are_not(tmp_path: Path) -> None:
+    audits = [_audit(tmp_path, seed) for seed in range(8)]
+    assert unmask.compare(*audits[:2], usefulness=False).agreement is None
+    refused = unmask.compare(*audits[:7], usefulness=False)
+    assert refused.agreement is not None
+    assert refused.agreement.correlations == []
+    sentence = "Not compared: over 7 models, unrelated figures correlate strongly by chance; 8 models are needed."
+    assert sentence in seen(refused.text())
+    assert sentence in " ".join(refused.summary().split())
+    assert "crows-pairs-not-measured" not in [caveat.code for caveat in refused.result.caveats]
     compared = unmask.compare(*audits, usefulness=False)
     agreement = compared.agreement
     assert agreement is not None
-    assert [model.model for model in agreement.models] == ["m0", "m1", "m2", "m3"]
+    assert [model.model for model in agreement.models] == [f"m{seed}" for seed in range(8)]
     assert [figure.name for figure in agreement.figures] == ["association"]
     expected = [audit.measurements[0].tests["stereotype"].value for audit in audits]
     assert [model.figures["association"] for model in agreement.models] == expected
@@ -203,7 +213,7 @@ def test_four_models_are_compared_across_measures_and_three_are_not(tmp_path: Pa
 
 def test_a_matrix_is_shown_in_the_page_and_in_the_terminal(tmp_path: Path) -> None:
     result = unmask.compare(*(_audit(tmp_path, seed) for seed in range(2)), usefulness=False).result
-    result = result.model_copy(update={"agreement": _agreement(VALUES | {"same": [0.7] * 5})})
+    result = result.model_copy(update={"agreement": _agreement(VALUES | {"same": [0.7] * 9})})
     sections = build_comparison_sections(result)
     page = seen(render_page(comparison_page(result, sections)))
     assert "Do the measures agree?" in page
@@ -217,7 +227,7 @@ def test_a_matrix_is_shown_in_the_page_and_in_the_terminal(tmp_path: Path) -> No
     assert second[1].shade == r
     assert shade(first[2].shade or 0).startswith("rgb(27 158 119")
     assert shade(third[1].shade or 0).startswith("rgb(217 95 2")
-    assert (second[1].note, third[1].note) == ("", "n = 4")
+    assert (second[1].note, third[1].note) == ("", "n = 8")
     (numbered,) = pearson_matrix(_agreement(VALUES))
     assert numbered.rows[1][1].text == f"{r:.2f}"
     assert {len(row) for row in numbered.rows} == {len(numbered.columns)}
@@ -226,7 +236,7 @@ def test_a_matrix_is_shown_in_the_page_and_in_the_terminal(tmp_path: Path) -> No
 def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:
     audit = _audit(tmp_path, 0)
     subject = Subject("m0", audit, None)
-    classifiers = {"sentiment": {"m0": Path("unmask-mini-sentiment")}}
+    classifiers = {"sentiment": {"m0": MODELS["unmask-mini-sentiment"].folder}}
     evidence = gather_evidence([subject], [], classifiers, seed=42, loading=LoadOptions())
     (model,) = evidence.models
     figures = _read_figures(model)
@@ -235,6 +245,35 @@ def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:
     assert figures["sentiment"] == measurement.groups["total bias, changed texts"].value
     assert figures["sentiment, size"] > 0
     assert [caveat.code for caveat in evidence.caveats] == ["few-models", "crows-pairs-not-measured"]
+
+
+@pytest.mark.parametrize(
+    ("right", "counts", "learned"),
+    [(60, (50, 50), True), (59, (50, 50), False), (90, (90, 10), False), (97, (90, 10), True), (0, (50, 50), False)],
+)
+def test_a_classifier_that_is_no_better_than_one_answer_is_not_compared(
+    tmp_path: Path, right: int, counts: tuple[int, int], learned: bool
+) -> None:
+    """Of 100 examples, the 95 % interval of 60 right begins at .502 and that of 59 at .492 (Wilson)."""
+    tested = {
+        "accuracy": right / 100,
+        "accuracy_interval": wilson_interval(right / 100, 100),
+        "labels": {name: {"count": count} for name, count in zip(("no", "yes"), counts, strict=True)},
+        "examples": 100,
+    }
+    (tmp_path / "metrics.json").write_text(json.dumps({"metrics": {"validation": tested}}), encoding="utf-8")
+    assert (explain_failure(tmp_path) == "") is learned
+    if learned:
+        return
+    evidence = gather_evidence(
+        [Subject("m0", _audit(tmp_path, 0), None)], [], {"nli": {"m0": tmp_path}}, seed=42, loading=LoadOptions()
+    )
+    assert "m0-nli" not in evidence.audits
+    (caveat,) = (caveat for caveat in evidence.caveats if caveat.code == "task-not-learned")
+    assert caveat.text.replace("\N{NO-BREAK SPACE}", " ") == (
+        f"m0, nli: with an accuracy of {right}.0 %, the task was not learned (always the most frequent label:"
+        f" {max(counts)}.0 %), so the bias of the classifier is not compared."
+    )
 
 
 def test_each_task_needs_its_data(tmp_path: Path) -> None:

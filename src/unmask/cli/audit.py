@@ -171,7 +171,7 @@ def analyse_command(
     items: Annotated[
         Path,
         typer.Argument(
-            help="Recorded scores: an audit folder, .jsonl, .csv, .tsv or .parquet; our columns or BEC-Pro's."
+            help="Recorded scores, one row per item: an audit folder, .jsonl, .csv, .tsv or .parquet."
         ),
     ],
     *,
@@ -183,15 +183,15 @@ def analyse_command(
 ) -> None:
     """Analyse recorded scores, without the model that gave them.
 
-    Takes an audit folder or its items; a file with the columns of the released BEC-Pro (Person, Gender, Profession,
-    Prof_Gender, Template and Pre_Assoc); ratings of texts in two versions (p_female and p_male, and label, words,
-    changed_terms … if you have them); or answers to pairs of sentences (occupation, occupation_type, gender, and
-    p_entailment, p_neutral, p_contradiction, or prediction).
+    Takes an audit folder or its items, or a file with the scores of another program. --measure lists the columns that
+    each measure needs. The files that the authors of BEC-Pro and CrowS-Pairs released, or their code writes, can be
+    read as they are.
 
     Examples:
 
     - `unmask analyse scores.tsv --language de --out audits/theirs`
     - `unmask analyse ratings.csv --protocol published`
+    - `unmask analyse crows-pairs-scores.csv` (as the authors' code writes it)
     """
     from unmask.cli.output import show_result
     from unmask.files import check_new_path

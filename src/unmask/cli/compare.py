@@ -46,7 +46,7 @@ def command(
     Pairs the items of two or more audits, sentence by sentence and word by word, and writes a folder with result.json
     and report.html. The verdict is improved, no reliable change, overshot (the bias was reversed) or worse. Where the
     audited models still exist, they are also scored on the words that were most biased before, and on how well they
-    fill in neutral words. With four models or more, the result shows whether the measures agree.
+    fill in neutral words. With eight models or more, the result shows whether the measures agree.
 
     Examples:
 

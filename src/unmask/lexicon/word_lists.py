@@ -19,12 +19,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon.table import check_unique, read_records, read_rows, read_text
 
 
@@ -104,3 +105,20 @@ DEFINITIONAL_PAIRS = (
     ("Mary", "John"),
 )
 """Female first."""
+GENDER_PAIRS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "en": DEFINITIONAL_PAIRS,
+    "ja": (
+        *(("女性", "男性"), ("女", "男"), ("彼女", "彼"), ("女の子", "男の子"), ("少女", "少年")),
+        *(("母", "父"), ("娘", "息子"), ("姉", "兄"), ("妹", "弟"), ("妻", "夫")),
+    ),
+    "zh": (
+        *(("女人", "男人"), ("女性", "男性"), ("女", "男"), ("她", "他"), ("女孩", "男孩")),
+        *(("母亲", "父亲"), ("女儿", "儿子"), ("姐姐", "哥哥"), ("妹妹", "弟弟"), ("妻子", "丈夫")),
+    ),
+}
+"""Pairs that differ in gender alone, female first, by language."""
+
+
+def gender_pairs(language: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of a language."""
+    return GENDER_PAIRS[check_choice(language, GENDER_PAIRS, "language of gender pairs")]

@@ -34,7 +34,7 @@ def indefinite_article(words: str) -> str:
 GENDERS = ("male", "female")
 PERSON_PLACES = ("person", "person_object")
 STANDARD_GROUPS = ("female", "male", "balanced")
-FUNCTION_PLACES = ("a", "der", "in")  # words that agree with, or lead to, the attribute: never masked
+FUNCTION_PLACES = ("a", "der", "in", "reflexive")  # words that agree with, or lead to, the attribute: never masked
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,9 @@ class Measure(ABC):
     spoken_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns in the language of the items."""
     recorded_columns: ClassVar[str] = "of its own"
-    """The columns that recorded scores need, in words, for a message."""
+    """The columns that recorded scores need, in words, for help and messages."""
+    takes_score_column: ClassVar[bool] = False
+    """Whether the user can name the column of recorded scores."""
 
     # How the numbers are shown.
     primary: ClassVar[str] = ""
@@ -273,6 +275,14 @@ class Measure(ABC):
         """What to ask in one language and corpus; called before the model is loaded."""
         del options, context
         return None
+
+    def export(self, options: Any, context: Context) -> pd.DataFrame:
+        """What `build` makes, one row per sentence, with the columns of the paper's released files.
+
+        Default: an error. A measure that implements this can be exported with `unmask export`.
+        """
+        del options, context
+        raise UnmaskError(f"{self.name} has no sentences to export")
 
     def load(self, model: ModelHandle, options: Any) -> Any:
         """The model in the role that the measure asks."""

@@ -137,6 +137,7 @@ class MitigateOptions(LoadOptions):
         " times. Default: gap.",
         path=True,
     )
+    limit: int | None = option(None, "Learn from N documents of the text, drawn at random, for a trial.", minimum=1)
     settings: Mapping[str, Any] = option(
         {}, "A setting of the method, such as epochs=1; see --methods.", key="set", metavar="NAME=VALUE"
     )
@@ -156,6 +157,8 @@ class MitigateOptions(LoadOptions):
         options = method_options(method, self.settings, self.protocol)
         if self.corpus and not method.needs_text:
             raise UnmaskError(f"{self.method} learns from no text; leave out --corpus {self.corpus[0]}")
+        if self.limit and not method.needs_text:
+            raise UnmaskError(f"{self.method} learns from no text; leave out --limit {self.limit}")
         if method.needs_text and not self.corpus and self.language != "en":
             raise UnmaskError(f"there is no built-in corpus for {self.language!r}; give a file with --corpus")
         if (method.changes == "vectors") != is_word_vectors(self.model):

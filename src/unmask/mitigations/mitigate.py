@@ -146,6 +146,9 @@ def mitigate_model(
         sources = request.corpus or (GAP,)
         say(f"Reading {', '.join(sources)}")
         documents = read_corpus(sources, offline=request.loading.offline)
+        if request.limit:
+            order = np.random.default_rng(request.seed).permutation(len(documents))
+            documents = [documents[index] for index in sorted(order[: request.limit])]
         data = {"corpus": ", ".join(sources), "documents": len(documents), "hash": hash_texts(documents)}
     parent_hash = subject.weight_hash()
     job = Job(

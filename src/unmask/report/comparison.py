@@ -268,6 +268,8 @@ def _label_section(section: ComparisonSection, sections: Sequence[ComparisonSect
 def agreement_blocks(agreement: Agreement) -> list[Block]:
     """The finding, a matrix of correlations, all correlations, and the figures of each model."""
     blocks: list[Block] = [Text([agreement.headline], terminal=True)]
+    if not agreement.models:
+        return blocks
     names = _compared_figures(agreement)
     if len(names) > 1:
         blocks.append(_correlation_matrix(agreement, names))

@@ -219,6 +219,6 @@ class ComparisonResult(Record):
     comparisons: list[Comparison]
     usefulness: list[Usefulness] = Field(default_factory=list)
     agreement: Agreement | None = None
-    """Whether the measures agree, where four models or more were compared."""
+    """Whether the measures agree over the models. Over three to seven, `headline` says why that is not tested."""
     caveats: list[Caveat] = Field(default_factory=list)
     """Such as: the models were not the ones audited, usefulness could not be measured."""

@@ -1,4 +1,4 @@
-"""An interval for a proportion, and the quality of a classifier from its confusion matrix."""
+"""An interval for a proportion, agreement beyond chance, and the quality of a classifier from its confusion matrix."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from unmask.statistics.jackknife import IntervalEstimate, combine_factors
 
 NORMAL = 1.959964
 """The 97.5 % point of the normal distribution."""
@@ -28,6 +30,40 @@ def confusion_matrix(truth: Sequence[int], predictions: ArrayLike, labels: int) 
     cells = np.zeros((labels, labels))
     np.add.at(cells, (np.asarray(truth, dtype=int), np.asarray(predictions, dtype=int)), 1)
     return cells
+
+
+def estimate_kappa(matrix: ArrayLike) -> IntervalEstimate:
+    """Cohen's kappa of two ways to label the same things, with an interval over things (each left out in turn).
+
+        κ = (p_o − p_e) / (1 − p_e)
+
+    with p_o the share of equal labels, p_e that expected by chance. Where both give all things the same single label,
+    and without things, there is no estimate.
+
+    Args:
+        matrix: How often each label of the first way (rows) meets each of the second (columns).
+    """
+    cells = np.asarray(matrix, dtype=float)
+    value = _kappa(cells)
+    if not np.isfinite(value):
+        return IntervalEstimate(None)
+    without = []
+    for row, column in zip(*np.nonzero(cells), strict=True):
+        fewer = cells.copy()
+        fewer[row, column] -= 1
+        without += [_kappa(fewer)] * int(cells[row, column])
+    if not np.isfinite(without).all():
+        return IntervalEstimate(value)
+    return combine_factors(value, [without])
+
+
+def _kappa(cells: NDArray[np.float64]) -> float:
+    total = cells.sum()
+    if not total:
+        return float("nan")
+    observed = np.trace(cells) / total
+    expected = float((cells.sum(axis=0) * cells.sum(axis=1)).sum()) / total**2
+    return float((observed - expected) / (1 - expected)) if expected < 1 else float("nan")
 
 
 def classification_quality(matrix: ArrayLike, labels: Sequence[str]) -> dict[str, Any]:

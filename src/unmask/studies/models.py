@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import unmask
 from unmask import embedded
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.files import hash_content
+from unmask.mitigations.corpus import GAP, hash_texts, read_corpus
+from unmask.mitigations.method import MitigateOptions, find_method
 from unmask.models.checkpoints import find_checkpoint
 from unmask.models.vector_files import list_word_files
 from unmask.models.word_vectors import find_vector_file, is_vector_folder
@@ -28,12 +34,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Model = TypeVar("Model")
+Request = TypeVar("Request", FinetuneOptions, MitigateOptions)
 SHORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+]{0,30}")
 HYPHENATED_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,30}")
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 HASHED = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
 """The files of a model folder that decide what is loaded: weights, tokenizer, settings, and code if it is allowed."""
 MODEL, METRICS = "model", "metrics.json"
+MADE = "made"
+"""The folder of what a step has debiased, in its result."""
 ITEMS, RESULT = "items.jsonl.gz", "measurement.json"
 
 
@@ -95,8 +104,6 @@ def hash_files(paths: Iterable[Path]) -> str:
 def train_model(workspace: Path, read_splits: Callable[[], Splits], say: Say, **options: Any) -> Path:
     """Fine-tune a model in the workspace of a step, and resume what an earlier attempt has begun.
 
-    An unusable checkpoint (damaged, or of a machine that computes differently) is dropped.
-
     Args:
         workspace: The folder of the step.
         read_splits: Returns the examples. It is not called if the model is there already.
@@ -109,16 +116,101 @@ def train_model(workspace: Path, read_splits: Callable[[], Splits], say: Say, **
     request = FinetuneOptions(out=workspace / MODEL, **options)
     if (request.out / METRICS).is_file():
         return request.out
-    has_checkpoint, progress = Workspace(request.out).has_checkpoint(), _Progress(say)
     splits = read_splits()
+    _resume_or_restart(
+        request, lambda request, watch: finetune.finetune_model(request, data=splits, watch=watch, say=say), say
+    )
+    return request.out
+
+
+def _resume_or_restart(request: Request, start: Callable[[Request, _Progress], object], say: Say) -> None:
+    """Train, from the checkpoint if there is one.
+
+    An unusable checkpoint (damaged, or of a machine that computes differently) is dropped.
+    """
+    has_checkpoint, progress = Workspace(request.out).has_checkpoint(), _Progress(say)
     try:
-        finetune.finetune_model(request, data=splits, watch=progress, say=say)
+        start(request, progress)
     except UnmaskError as error:
         if not has_checkpoint or progress.steps:
             raise
         say(f"starting again, because it cannot resume: {error}")
-        finetune.finetune_model(request.replace(restart=True), data=splits, watch=progress, say=say)
-    return request.out
+        start(request.replace(restart=True), progress)
+
+
+@dataclass(frozen=True)
+class Debiasing:
+    """A step: what a method makes of a model."""
+
+    label: str
+    """What tells it from the other debiasing steps of its study."""
+    origin: str
+    """What is debiased."""
+    method: str
+    corpus: Sequence[str] = ()
+    """The text that is learned from. Default: GAP, if the method needs text."""
+    settings: Sequence[tuple[str, Any]] = ()
+    seed: int = 42
+    loading: LoadOptions = field(default_factory=LoadOptions)
+    protocol: str = "sound"
+    language: str = "en"
+    limit: int | None = None
+    """How many documents are drawn; None for all."""
+    folder: str = MADE
+    """The folder of the model, in the result."""
+    kind = "debiasing"
+    needs_gpu = True
+    needs = ()
+
+    @property
+    def name(self) -> str:
+        """What is debiased, and how."""
+        return f"debiasing-{self.label}"
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The text that is learned from."""
+        if not find_method(self.method).needs_text:
+            return ()
+        return tuple(self.corpus) or (GAP,)
+
+    def inputs(self) -> dict[str, Any]:
+        """The model, the text, and the settings."""
+        text = hash_texts(read_corpus(self.sources, offline=self.loading.offline)) if self.sources else ""
+        return {
+            "model": hash_model(self.origin, self.loading),
+            "method": self.method,
+            "text": text,
+            "documents": self.limit,
+            "language": self.language,
+            "settings": sorted((name, str(value)) for name, value in self.settings),
+            "protocol": self.protocol,
+            "seed": self.seed,
+            "unmask": unmask.__version__,
+        }
+
+    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
+        """Debias, resuming what an earlier attempt has begun."""
+        del before
+        out = workspace / self.folder
+        if not out.is_dir():
+            names = ("method", "seed", "protocol", "language", "limit")
+            options = MitigateOptions(
+                model=self.origin,
+                out=out,
+                corpus=self.sources,
+                settings=dict(self.settings),
+                **{name: getattr(self, name) for name in names},
+                **dict(self.loading),
+            )
+            _resume_or_restart(options, lambda options, watch: _debias_model(options, watch, say), say)
+        shutil.copytree(out, draft / self.folder)
+
+
+def _debias_model(options: MitigateOptions, watch: _Progress, say: Say) -> None:
+    from unmask.mitigations.mitigate import mitigate_model
+
+    mitigate_model(options, say=say, watch=watch, progress=lambda done, total: say(f"{done:,} of {total:,}"))
 
 
 def read_metrics(folder: Path) -> dict[str, Any]:
@@ -145,15 +237,16 @@ def read_measurement(folder: Path) -> tuple[pd.DataFrame, Measurement]:
 
 
 class _Progress:
-    """Says how training goes, about ten times in each run rather than at every step."""
+    """Says how training goes, about a hundred times in each run rather than at every step."""
 
     def __init__(self, say: Say) -> None:
-        self._say, self._tenth, self.steps = say, -1, 0
+        self._say, self._percent, self.steps = say, -1, 0
 
     def __call__(self, news: News) -> None:
         self.steps += 1
-        tenth = 10 * news.step // news.steps
-        if tenth != self._tenth or news.evaluation is not None:
-            self._tenth = tenth
+        percent = 100 * news.step // news.steps
+        if percent != self._percent or news.evaluation is not None:
+            self._percent = percent
             checked = f", validation accuracy {news.evaluation['accuracy']:.4f}" if news.evaluation else ""
-            self._say(f"step {news.step:,} of {news.steps:,}, loss {news.loss:.3f}{checked}")
+            left = timedelta(seconds=round(news.left))
+            self._say(f"step {news.step:,} of {news.steps:,}, {left} left, loss {news.loss:.3f}{checked}")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from unmask.studies.report import StudyReport
 
 BUILT_IN = {
+    "bec-pro": "unmask.studies.becpro:ProfessionStudy",
     "imdb-63": "unmask.studies.imdb63:ReviewStudy",
     "nli-plms": "unmask.studies.nli:InferenceStudy",
     "nli-meta": "unmask.studies.meta:InferenceMetaStudy",
@@ -141,7 +142,8 @@ class StudyRun:
         """Print what was found, all tables, and how the run went."""
         if self.report is not None:
             self.report.show(console)
-        console.print(self.finished.summary, markup=False, highlight=False, soft_wrap=True)
+        if self.finished.outcomes:
+            console.print(self.finished.summary, markup=False, highlight=False, soft_wrap=True)
 
     def to_json(self) -> dict[str, Any]:
         """Return the findings and the numbers of all tables as plain values."""

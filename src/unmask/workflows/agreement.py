@@ -2,12 +2,16 @@
 
 Each measure gives one figure per model, or two. For every two figures, Pearson's r with Fisher's interval and
 Spearman's ρ with that of Bonett and Wright (2000) are computed over the models that have both; Pearson's p-values are
-corrected together (Holm). Models that were made from one another are no sample of all models, and r over a handful of
-them says little: the intervals show how little, and a caveat says the rest.
+corrected together (Holm).
+
+Over fewer than eight models nothing is correlated: of two unrelated figures of four models, |r| exceeds .9 in one case
+of ten. Nor is the bias of a classifier that has not learned its task: it is what training began with. Models that were
+made from one another are no sample of all models, which a caveat says.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -25,7 +29,7 @@ from unmask.measures.base import KeyEstimate, Measure
 from unmask.models.handle import make_handle
 from unmask.options import LoadOptions
 from unmask.results import Agreement, Caveat, Comparison, Correlation, MeasureFigure, Measurement, ModelFigures
-from unmask.results.formatting import number
+from unmask.results.formatting import number, percent
 from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import ROUNDING, evaluate_ranking
@@ -36,8 +40,8 @@ if TYPE_CHECKING:
     from unmask.models.roles import Progress
     from unmask.workflows.compared_models import Subject
 
-FEWEST_MODELS = 4
-"""Models that a correlation needs for an interval."""
+FEWEST_MODELS = 8
+"""Models that a correlation needs."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +99,41 @@ def gather_evidence(
             measurements += _audit_again(subject, measure, evidence, seed=seed, loading=loading)
         for task, folders in classifiers.items():
             if subject.name in folders:
+                if reason := explain_failure(folders[subject.name]):
+                    text = f"{subject.name}, {task}: {reason}, so the bias of the classifier is not compared."
+                    evidence.caveats.append(Caveat(code="task-not-learned", text=text))
+                    continue
                 audit = _audit_classifier(folders[subject.name], seed=seed, loading=loading, progress=progress)
                 evidence.audits[f"{subject.name}-{task}"] = audit
                 measurements += audit.result.measurements
         own_comparisons = [comparison for comparison in comparisons if comparison.after == subject.name]
         evidence.models.append(ModelEvidence(subject.name, measurements, own_comparisons))
     return evidence
+
+
+def explain_failure(classifier: Path) -> str:
+    """Why a fine-tuned classifier has not learned its task, by its `metrics.json`; empty if it has.
+
+    It has if the lower end of the interval of its accuracy exceeds the share of the most frequent label.
+    """
+    metrics = json.loads((classifier / "metrics.json").read_text(encoding="utf-8"))["metrics"]
+    tested = metrics.get("test") or metrics["validation"]
+    most = max(label["count"] for label in tested["labels"].values()) / tested["examples"]
+    if tested["accuracy_interval"][0] > most:
+        return ""
+    return (
+        f"with an accuracy of {percent(tested['accuracy'])}, the task was not learned (always the most frequent label:"
+        f" {percent(most)})"
+    )
+
+
+def refuse_few_models(models: int) -> Agreement:
+    """What is said of fewer than `FEWEST_MODELS` models."""
+    headline = (
+        f"Not compared: over {models} models, unrelated figures correlate strongly by chance; {FEWEST_MODELS} models"
+        " are needed."
+    )
+    return Agreement(figures=[], models=[], correlations=[], headline=headline)
 
 
 def _audit_classifier(folder: Path, *, seed: int, loading: LoadOptions, progress: Progress | None) -> Audit:

@@ -24,7 +24,13 @@ from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
 from unmask.results import AuditResult, Measurement, ModelInfo, storage
 from unmask.steps import step
-from unmask.workflows.audit_options import AS_LOADED, AnalyseOptions, AuditOptions, audit_options
+from unmask.workflows.audit_options import (
+    AS_LOADED,
+    AnalyseOptions,
+    AuditOptions,
+    audit_options,
+    describe_recorded_columns,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,8 +251,8 @@ def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     if settings.language is not None:
         check_choice(settings.language, measure.languages, f"language of {measure.name}")
     column = settings.score_column
-    if column is not None and measure.recorded_columns != Measure.recorded_columns:
-        raise UnmaskError(f"--score-column does not apply: {measure.name} needs the columns {measure.recorded_columns}")
+    if column is not None and not measure.takes_score_column:
+        raise UnmaskError(f"--score-column does not apply: {measure.name} needs {measure.recorded_columns}")
     file, name = locate_items(path, measure.name)
     language = settings.language or measure.languages[0]
     context = Context(language, protocol=settings.protocol, seed=settings.seed, offline=True)
@@ -282,7 +288,12 @@ def recognise_measure(path: Path) -> Measure:
         return main[0] if main else registry.built_in()[0]
     columns = set(map(str, read_table(path)))
     candidates = [measure for measure in registry.installed() if measure.recognises(columns)]
-    return candidates[0] if candidates else registry.built_in()[0]
+    if not candidates:
+        raise UnmaskError(
+            f"{path} does not have the columns of a measure ({describe_recorded_columns()}); rename its columns, or"
+            " give --measure"
+        )
+    return candidates[0]
 
 
 def _make_result(

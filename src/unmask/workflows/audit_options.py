@@ -56,6 +56,11 @@ def _describe_corpora() -> str:
     return " ".join(sentences)
 
 
+def describe_recorded_columns() -> str:
+    """The columns that recorded scores of each built-in measure need."""
+    return "; ".join(f"{measure.name}: {measure.recorded_columns}" for measure in registry.built_in())
+
+
 class AuditOptions(LoadOptions):
     """What to measure and how. The class that `audit_options` returns has the options of the measures as well."""
 
@@ -165,8 +170,8 @@ class AnalyseOptions(Options):
 
     measure: str | None = option(
         None,
-        f"The measure that the scores belong to: {', '.join(registry.BUILT_IN)}, or one of another package. Default: by"
-        " the columns.",
+        "The measure that the scores belong to. Default: by the columns. Built-in measures need these columns:"
+        f" {describe_recorded_columns()}.",
         suggestions=registry.measure_names,
     )
     language: str | None = option(
@@ -175,7 +180,11 @@ class AnalyseOptions(Options):
         suggestions=lambda: list_values("languages"),
     )
     protocol: str = option("sound", PROTOCOL_HELP, choices=PROTOCOLS)
-    score_column: str | None = option(None, "The column of the scores. Default: that of the measure.")
+    score_column: str | None = option(
+        None,
+        "The column of the scores, if it has another name; for"
+        f" {join_or([measure.name for measure in registry.built_in() if measure.takes_score_column])}.",
+    )
     seed: int = option(SEED, SEED_HELP, minimum=0, last=True)
 
 

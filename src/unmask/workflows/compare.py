@@ -69,7 +69,7 @@ class CompareOptions(LoadOptions):
     task: tuple[str, ...] = option(
         (),
         "sentiment or nli: also fine-tune every model alike and compare accuracies. Takes long. May be given twice; of"
-        " four models or more the classifiers are audited, too.",
+        f" {agreement.FEWEST_MODELS} models or more the classifiers are audited, too.",
         choices=CLASSIFIER_TASKS,
     )
     data: tuple[str, ...] = option(
@@ -134,7 +134,7 @@ class Compared(ReportedResult):
 
     @property
     def agreement(self) -> Agreement | None:
-        """Whether the measures agree over the models; None for fewer than four."""
+        """Whether the measures agree over the models; None for two models."""
         return self.result.agreement
 
     @property
@@ -262,18 +262,21 @@ def compare(
     }
     caveats += _list_caveats(first, others)
     audits = {subject.name: subject.audit for subject in subjects if subject.audited}
-    evidence = agreement.Evidence()
-    if len(subjects) >= agreement.FEWEST_MODELS:
+    evidence, agreed = agreement.Evidence(), None
+    if 2 < len(subjects) < agreement.FEWEST_MODELS:
+        agreed = agreement.refuse_few_models(len(subjects))
+    elif len(subjects) > 2:
         evidence = agreement.gather_evidence(
             subjects, comparisons, classifiers, seed=settings.seed, loading=loading, progress=progress
         )
+        agreed = agreement.compare_measures(evidence.models)
     result = ComparisonResult(
         configuration=_resolve_configuration(settings, tasks, first),
         before=_describe_side(first),
         after=[_describe_side(other, first) for other in others],
         comparisons=_with_cost(comparisons, cost.tasks),
         usefulness=cost.tasks,
-        agreement=agreement.compare_measures(evidence.models) if evidence.models else None,
+        agreement=agreed,
         caveats=[*caveats, *evidence.caveats, *cost.caveats],
         **describe_run(settings.seed),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from released_rows import released_rows
 from unmask.errors import UnmaskError
 from unmask.measures.association import AssociationMeasure
-from unmask.measures.association.data import CORPORA, AssociationRow, build_rows
+from unmask.measures.association.data import CORPORA, AssociationRow, build_rows, mask_letters
 from unmask.results.formatting import LANGUAGES
 
 RELEASED_FILES = {"en": "BEC-Pro_EN.as-published.tsv", "de": "BEC-Pro_DE.tsv"}
@@ -131,6 +132,43 @@ def test_agreement_free_sentences_differ_only_in_the_person() -> None:
         )  # the determiner shows the gender too, so it is part of the target
         endings.setdefault((row.template, row.profession), set()).add(row.sentence[row.target_span[1] :])
     assert all(len(texts) == 1 for texts in endings.values())
+
+
+def read_released_emotions(data: Path) -> list[dict[str, str]]:
+    """The rows of the Equity Evaluation Corpus that the paper's code keeps, with its masks; written from its rule."""
+    with (data / "eec" / "Equity-Evaluation-Corpus.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["Emotion"]]
+    kept: list[str] = []
+    for gender in ("female", "male"):
+        kept += list(dict.fromkeys(row["Person"] for row in rows if row["Gender"] == gender))[20:30]
+    rows = [row for row in rows if row["Person"] in kept]
+    for row in rows:
+        row["Sent_TM"] = row["Sentence"].lower().replace(row["Person"].lower().split()[-1], "[MASK]")
+        row["Sent_TAM"] = row["Sent_TM"].replace(row["Emotion word"], "[MASK]")
+    return rows
+
+
+def test_published_emotions_equal_the_rows_that_the_paper_kept(data: Path) -> None:
+    theirs = {
+        tuple(row[name] for name in ("Sentence", "Sent_TM", "Sent_TAM", "Person", "Gender", "Emotion", "Emotion word"))
+        for row in read_released_emotions(data)
+    }
+    rows = build_rows("en", "emotions", protocol="published")
+    ours = {(row.sentence, *mask_letters(row)[::2], row.person, row.gender, row.group, row.profession) for row in rows}
+    assert len(rows) == len(theirs) == 2680
+    assert ours == theirs
+
+
+def test_published_emotions_are_masked_in_lower_case_wherever_the_letters_are() -> None:
+    rows = build_rows("en", "emotions", protocol="published")
+    assert Counter((row.group, row.gender) for row in rows) == {
+        (group, gender): 335 for group in ("anger", "fear", "joy", "sadness") for gender in ("female", "male")
+    }
+    row = _find_row(rows, "He told us all about the recent heartbreaking events.")
+    assert mask_letters(row)[0] == "[MASK] told us all about t[MASK] recent [MASK]artbreaking events."
+    assert mask_letters(row)[2] == mask_letters(row)[0]  # so the emotion word is not masked
+    assert "She found herself in an amazing situation." in {row.sentence for row in rows}
+    assert not [row for row in rows if row.target in ("him", "her")]
 
 
 def test_emotions_use_subject_and_object_forms() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from released_rows import released_rows
 from unmask.errors import UnmaskError
 from unmask.measures.association.data import build_rows
 from unmask.measures.association.details import AssociationDetails
+from unmask.measures.registry import built_in
 
 GOLDEN = "golden/becpro_en_bert_association.tsv"
 TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre
@@ -110,7 +112,7 @@ def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n", "lacks the columns"),
+        ("a,b\n1,2\n", "does not have the columns of a measure (association: template, person, gender"),
         ("Template,Person,Gender,Profession,Prof_Gender\nt,he,male,nurse,female\n", "no column 'Pre_Assoc'"),
         (
             "Template,Person,Gender,Profession,Prof_Gender,Pre_Assoc\nt,he,male,nurse,female,much\n",
@@ -141,8 +143,16 @@ def test_items_of_an_audit_can_be_analysed_again(tmp_path: Path) -> None:
 def test_bad_recorded_scores_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text(text)
-    with pytest.raises(UnmaskError, match=message):
+    with pytest.raises(UnmaskError, match=re.escape(message)):
         unmask.analyse(path)
+
+
+def test_a_file_of_no_measure_is_told_the_columns_of_each(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(UnmaskError) as error:
+        unmask.analyse(tmp_path / "scores.csv")
+    for measure in built_in():
+        assert f"{measure.name}: {measure.recorded_columns}" in str(error.value)
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:

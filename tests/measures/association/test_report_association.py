@@ -165,6 +165,18 @@ def test_the_terminal_shows_both_tables_and_the_split_words() -> None:
     assert any("godmother" in line for line in lines(block for block in report if getattr(block, "terminal", False)))
 
 
+@pytest.mark.parametrize(
+    ("protocol", "scored"),
+    [("sound", "each was scored as a whole word"), ("published", "only the first token was scored")],
+)
+def test_split_words_are_described_as_the_protocol_scores_them(protocol: str, scored: str) -> None:
+    """See `LiteralQuery`: in published, the answer is read for one token."""
+    report = blocks(sound_measurement(protocol=protocol), None)
+    (line,) = [line for line in lines(report) if "godmother" in line]
+    assert scored in line
+    assert ("whole word" in line) == (protocol == "sound")
+
+
 # Figures
 
 

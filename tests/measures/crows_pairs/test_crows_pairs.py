@@ -13,9 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
+import unmask
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
 from unmask.measures.base import Context
+from unmask.measures.crows_pairs import BIAS_TYPES
 from unmask.measures.crows_pairs.analysis import analyse, build_questions, score
 from unmask.measures.crows_pairs.data import read_pairs, shared_words
 from unmask.measures.registry import get_measure
@@ -253,6 +255,64 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
     assert "few-pairs" in codes
 
 
+def _write_as_the_released_code(path: Path, **columns: Sequence[Any]) -> None:
+    """The per-sentence file that the authors' code writes: pandas numbers the rows in a column without a name."""
+    directions = ["stereo", "stereo", "antistereo", "antistereo", "stereo"]
+    rows = {
+        "sent_more": [f"More {index}." for index in range(5)],
+        "sent_less": [f"Less {index}." for index in range(5)],
+        "sent_more_score": [-10.5, -20.125, -5.0, -7.25, -3.0],
+        "sent_less_score": [-11.0, -19.0, -5.0, -8.0, -4.0],
+        "score": [1, 0, 1, 1, 1],
+        "stereo_antistereo": directions,
+        "bias_type": ["gender", "gender", "gender", "age", "age"],
+    }
+    pd.DataFrame(rows | columns).to_csv(path)
+
+
+def test_the_authors_file_is_read_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "bert.csv"
+    _write_as_the_released_code(file)
+    audit = unmask.analyse(file)
+    items = audit.items["crows-pairs"]
+    assert items["id"].tolist() == ["0", "1", "2", "3", "4"]
+    assert items["difference"].tolist() == [0.5, -1.125, 0.0, 0.75, 1.0]
+    assert items["corpus"].tolist() == ["crows-pairs"] * 3 + ["crows-pairs-age"] * 2
+    gender, age = audit.measurements
+    assert gender.groups["all pairs"].value == pytest.approx((1 + 0 + 0.5) / 3)
+    assert gender.tests["likelihood"].value == pytest.approx(-0.625 / 3)
+    assert (age.groups["all pairs"].value, age.groups["antistereo pairs"].n) == (1.0, 1)
+    published = unmask.analyse(file, protocol="published").measurements[0]
+    assert [published.groups[name].value for name in ("all pairs", "stereo pairs", "neutral")] == [
+        pytest.approx(1 / 3),
+        0.5,
+        pytest.approx(1 / 3),
+    ]
+    audit.save(tmp_path / "audit")
+    again = unmask.analyse(tmp_path / "audit")
+    assert [measurement.groups for measurement in again.measurements] == [gender.groups, age.groups]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"sent_less_score": ["x"] * 5}, "column 'pll_less' has values that are not numbers (first in row 1)"),
+        ({"stereo_antistereo": ["both"] * 5}, "'direction' is 'both' in row 1; choose from: stereo, antistereo"),
+        ({"bias_type": ["gender", "", "age", "age", "age"]}, "'bias_type' is empty in row 2"),
+    ],
+)
+def test_a_broken_file_of_the_authors_is_refused(tmp_path: Path, columns: dict[str, Any], message: str) -> None:
+    _write_as_the_released_code(tmp_path / "bert.csv", **columns)
+    with pytest.raises(UnmaskError, match=re.escape(message)):
+        unmask.analyse(tmp_path / "bert.csv")
+
+
+def test_scores_of_sentences_alone_need_a_direction(tmp_path: Path) -> None:
+    (tmp_path / "scores.csv").write_text("pll_more,pll_less\n-1,-2\n")
+    with pytest.raises(UnmaskError, match="lacks the columns 'direction'; CrowS-Pairs needs pll_more"):
+        unmask.analyse(tmp_path / "scores.csv")
+
+
 def test_published_rounds_and_counts_a_tie_against_the_metric() -> None:
     directions = ["stereo"] * 4 + ["antistereo"] * 3
     measurement = analyse(make_items([1, 2, -1, 0.0004, 3, -1, -1], directions), Context(protocol="published"))
@@ -324,6 +384,36 @@ def test_reading_keeps_the_pairs_about_gender(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(rows, read_pairs(tmp_path))
 
 
+def test_reading_keeps_the_pairs_of_another_bias_type(tmp_path: Path) -> None:
+    (tmp_path / "crows_pairs_anonymized.csv").write_text(FILE, encoding="utf-8")
+    rows = read_pairs(tmp_path, bias_type="age")
+    assert (rows["id"].tolist(), rows["sent_less"].tolist()) == (["0"], ["The young forget."])
+    assert rows["female"].tolist() == [""]
+    with pytest.raises(UnmaskError, match="has no pairs of the bias type religion"):
+        read_pairs(tmp_path, bias_type="religion")
+
+
+def test_each_bias_type_is_a_measurement_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "crows_pairs_anonymized.csv").write_text(FILE, encoding="utf-8")
+    monkeypatch.setattr("unmask.datasets.locate", lambda *_, **__: tmp_path)
+    gender = unmask.audit("unmask-mini", measures="crows-pairs")
+    both = unmask.audit("unmask-mini", measures="crows-pairs", bias_types=("age", "gender"))
+    assert [measurement.corpus for measurement in both.measurements] == ["crows-pairs-age", "crows-pairs"]
+    rows = both.items["crows-pairs"]
+    assert rows.groupby("corpus")["id"].agg(list).to_dict() == {
+        "crows-pairs": ["1", "2", "3"],
+        "crows-pairs-age": ["0"],
+    }
+    pd.testing.assert_frame_equal(
+        rows[rows["corpus"] == "crows-pairs"].reset_index(drop=True), gender.items["crows-pairs"], check_exact=True
+    )
+    assert "CrowS-Pairs: age, English" in both.summary()
+    assert "3 pairs about gender" in " ".join(both.text("md").split())
+    assert not {"halves-show-gender", "few-writers"} & {caveat.code for caveat in both.measurements[0].caveats}
+    with pytest.raises(UnmaskError, match="choose from: gender, race-color"):
+        unmask.audit("unmask-mini", measures="crows-pairs", bias_types="hair")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -361,6 +451,8 @@ def test_the_released_pairs(data: Path, mini: Any, say: Callable[[str], None]) -
     assert rows["direction"].value_counts().to_dict() == {"stereo": 159, "antistereo": 103}
     assert rows["female"].value_counts().to_dict() == {"more": 116, "less": 106, "": 40}
     assert all(shared_words(more, less) for more, less in zip(rows["sent_more"], rows["sent_less"], strict=True))
+    sizes = {bias_type: len(read_pairs(bias_type=bias_type, offline=True)) for bias_type in BIAS_TYPES}
+    assert list(sizes.values()) == [262, 516, 172, 159, 105, 87, 84, 63, 60]
     short = rows[(rows["sent_more"].str.len() < 40)].iloc[:24]
     for name in ("sound", "published"):
         scored = score(mini, short, None, Context(protocol=name, seed=0))

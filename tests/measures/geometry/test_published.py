@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.svm import SVC
 
 from gaussian import gaussian
 from unmask.measures.geometry import OWN, published
@@ -28,6 +30,38 @@ class TestPublished:
         assert len(set(indices.tolist())) < 300
         indices, _ = published.classify_words(matrix, contrast, duplicates=False)
         assert len(set(indices.tolist())) == 400
+
+    @pytest.mark.parametrize("duplicates", [False, True])
+    def test_words_are_shuffled_from_the_most_female_and_women_first(self, duplicates: bool) -> None:
+        """As in the notebooks: sort by bias, take both ends, shuffle the female end, then the male one."""
+        matrix = gaussian(1500, 10)
+        contrast = make_contrast(matrix[0], matrix[1], matrix)
+        ascending = sorted(range(1500), key=lambda row: contrast.bias[row])
+        females, males = (np.array(rows)[:, None] * np.ones((1, 2)) for rows in (ascending[:250], ascending[-250:]))
+        random.seed(10)
+        for rows in (females, males):
+            if duplicates:
+                random.shuffle(rows)  # type: ignore[arg-type]
+            else:
+                order = list(rows[:, 0])
+                random.shuffle(order)
+                rows[:, 0] = order
+        tested, right = published.classify_words(matrix, contrast, duplicates=duplicates)
+        np.testing.assert_array_equal(tested, [*males[50:, 0], *females[50:, 0]])
+        train = np.array([*males[:50, 0], *females[:50, 0]], dtype=int)
+        is_male = np.arange(100) < 50
+        predicted = SVC().fit(matrix[train], is_male).predict(matrix[tested])
+        np.testing.assert_array_equal(predicted == (np.arange(400) < 200), right)
+
+    def test_clusters_start_from_male_rows_in_ascending_order(self) -> None:
+        matrix = gaussian(600, 5)
+        words = [f"w{index}" for index in range(600)]
+        space = make_space(words, matrix, np.eye(5)[0], np.eye(5)[1], vectors="", direction="", unit_ends=True)
+        scores = published.score_words(space, {}, space.gender, OWN)
+        ascending = sorted(range(600), key=lambda row: space.gender.bias[row])
+        rows = [*ascending[-50:], *ascending[:50]]
+        clusters = KMeans(2, n_init=10, random_state=1).fit_predict(space.matrix[rows])
+        assert list(scores["cluster"][rows]) == ["male" if cluster == 0 else "female" for cluster in clusters]
 
     def test_a_profession_is_put_down_with_its_last_neighbour(self) -> None:
         matrix = gaussian(400, 5)

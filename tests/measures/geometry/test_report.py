@@ -22,9 +22,10 @@ from pages import (
     needs_chromium,
 )
 from report_blocks import find_table, key_figures, lines, of_type, render_page, sections, table_rows, terminal_text
-from unmask.measures.base import Context
+from unmask.measures.base import ComparedModel, Context
 from unmask.measures.geometry import Geometry, Neighbourhood, Reference, WordTest
 from unmask.measures.geometry.analysis import TITLES, analyse_space, interpret
+from unmask.measures.geometry.compare import compare
 from unmask.measures.geometry.plots import (
     MAP_SIZE,
     PROFESSIONS_SIZE,
@@ -32,6 +33,7 @@ from unmask.measures.geometry.plots import (
     draw_effect_sizes,
     draw_professions,
     draw_word_map,
+    find_astray,
 )
 from unmask.measures.geometry.report import SPACES, blocks, method
 from unmask.measures.geometry.scoring import measure_space
@@ -311,8 +313,8 @@ def test_published_has_three_numbers_and_no_more(published: tuple[Measurement, p
     for name, title in (("clustering", "K-means accuracy"), ("classification", "Classification accuracy")):
         test, figure = geometry.test(name), figures[title]
         assert test
-        assert test.value is not None
-        assert _plain(figure.value) == f"{100 * test.value:.1f} %"
+        assert test.accuracy is not None
+        assert _plain(figure.value) == f"{100 * test.accuracy:.1f} %"
         assert (figure.certainty, figure.verdict) == (f"{test.n} words, no interval", "not compared")
     assert "Gender compared with unrelated contrasts" not in sections(report)
     assert len(of_type(report, Figure)) == 2
@@ -320,6 +322,28 @@ def test_published_has_three_numbers_and_no_more(published: tuple[Measurement, p
     assert "clusters are compared with labels by their number" in explained
     assert "Holm" not in explained
     assert "Holm" in " ".join(lines(method([measurement.model_copy(update={"protocol": "sound"})])))
+
+
+def test_clusters_by_number_are_shown_by_what_they_sort(published: tuple[Measurement, pd.DataFrame]) -> None:
+    """.1 % by number means 99.9 %: in the figure, the headline, the map and a comparison."""
+    measurement, items = published
+    is_clustered = items["side"] != ""
+    reverse = items["side"].map({"male": "female", "female": "male"})
+    items = items.assign(cluster=reverse.where(items.index != items.index[is_clustered][0], items["side"]).fillna(""))
+    measurement = interpret(analyse_space(items, "published"))
+    test = measurement.read_details(Geometry).test("clustering")
+    assert test is not None
+    assert test.value is not None
+    assert test.accuracy is not None
+    assert test.value == 1 / is_clustered.sum()
+    assert test.accuracy == 1 - test.value
+    shown = f"{100 * test.accuracy:.1f} %"
+    assert _plain(key_figures(blocks(measurement, items))["K-means accuracy"].value) == shown
+    assert f"K-means accuracy {shown}" in _plain(measurement.headline_text)
+    assert find_astray(items[is_clustered]).sum() == 1
+    model = ComparedModel("model", measurement, items)
+    change = compare(model, model, seed=0)[0].changes["clustering, own words"]
+    assert change.values == (test.accuracy, test.accuracy)
 
 
 # The map

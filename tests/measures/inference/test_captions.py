@@ -8,6 +8,7 @@ import pytest
 
 from unmask.errors import UnmaskError
 from unmask.measures.inference import captions
+from unmask.measures.inference.data import read_released
 
 
 def test_captions_become_templates() -> None:
@@ -34,6 +35,60 @@ def test_captions_become_templates() -> None:
     assert captions.make_templates(["公園で女性が犬と遊んでいる"], "ja") == ("公園で{person}が犬と遊んでいる。",)
 
 
+SEVERAL = {
+    "ja": (
+        "公園で二人の%sが犬と遊んでいる",
+        "２人の水着の%sが船上にいます",
+        "%sたちが建物の前に集まる",
+        "公園で%s二人が歩いている",
+    ),
+    "zh": ("两个年轻%s一起在公园里合影", "三个站在一起的%s正在微笑", "%s们在公园里踢毽子玩耍", "一群%s举起对方去接球"),
+}
+ONE = {
+    "ja": (
+        "公園で一人の%sが犬と遊んでいる",
+        "二人の子供と%sが公園にいます",
+        "%sが一人でゲームを楽しむ",
+        "多くの羊を%sが見ています",
+    ),
+    "zh": (
+        "一个%s和两个孩子在公园里",
+        "两个孩子和一个%s在公园里",
+        "一个%s在人群前面骑自行车",
+        "几只狗拉着一个%s穿过雪地",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+def test_several_people_are_kept_only_as_published(language: str) -> None:
+    woman, man, _ = captions.WORDS[language]
+    several, one = ([text % woman for text in texts[language]] for texts in (SEVERAL, ONE))
+    assert captions.make_templates(several, language) == ()
+    assert captions.make_templates(several, language, as_published=True) == tuple(
+        text.replace(woman, "{person}") for text in several
+    )
+    assert len(captions.make_templates(one, language)) == len(one)
+    both, twice = f"{woman}{man}", f"{woman}、{woman}"
+    assert captions.make_templates([both, twice], language, as_published=True) == ("{person}、{person}",)
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+def test_the_builder_repeats_the_released_sentences(language: str, data: Path) -> None:
+    """Each released hypothesis, taken as a caption, gives the template of its row.
+
+    The English builder differs on purpose in eight templates: it tidies blanks, and makes *the* of *one*; and it cannot
+    use the one that names a second woman.
+    """
+    rows = read_released(language, data / "nli-coal")
+    differ = set()
+    for caption, template in zip(rows["hypothesis"], rows["template"], strict=True):
+        if captions.make_templates([caption], language, as_published=True) != (template,):
+            differ.add(template)
+    assert len(differ) == (8 if language == "en" else 0)
+    assert all("  " in name or " ." in name or "one {person}" in name or "a woman's" in name for name in differ)
+
+
 def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
     templates = captions.make_templates(
         [
@@ -46,7 +101,7 @@ def test_a_word_joined_by_a_hyphen_is_not_the_word() -> None:
             "The man--tired--sits on a bench .",
         ],
         "en",
-        keep_telling=True,
+        as_published=True,
     )
     assert templates == (
         "a cameraman films the {person} in a red coat.",
@@ -91,6 +146,6 @@ def test_captions_with_a_quote_that_is_not_closed_are_refused(tmp_path: Path) ->
 def test_captions_of_flickr8k(data: Path) -> None:
     templates = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en")
     assert len(templates) == 5_416
-    all_templates = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en", keep_telling=True)
+    all_templates = captions.read_templates(data / "captions" / "Flickr8k.token.txt.gz", "en", as_published=True)
     assert len(all_templates) == 8_431
     assert all(template.count("{person}") == 1 for template in all_templates)

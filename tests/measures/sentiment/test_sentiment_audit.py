@@ -430,9 +430,7 @@ def test_recorded_ratings_that_are_invalid_are_refused(lines: tuple[str, ...], m
 
 def test_options_that_do_not_apply_to_ratings_are_refused(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.csv", "p_female,p_male", "0.5,0.6")
-    with pytest.raises(
-        UnmaskError, match="--score-column does not apply: sentiment needs the columns p_female and p_male"
-    ):
+    with pytest.raises(UnmaskError, match="--score-column does not apply: sentiment needs p_female and p_male"):
         unmask.analyse(file, score_column="p_male")
     with pytest.raises(UnmaskError, match="lacks the columns 'template'"):
         unmask.analyse(file, measure="association")

@@ -72,6 +72,11 @@ class AssociationMeasure(Measure):
         *("sentence", "person", "gender", "profession", "group", "before", "after", "change", "association"),
         *("log_p_target", "log_p_prior", "workforce_share", "model", "language", "corpus"),
     )
+    recorded_columns = (
+        "template, person, gender, profession, group and association, or BEC-Pro’s Person, Gender, Profession,"
+        " Prof_Gender and Pre_Assoc"
+    )
+    takes_score_column = True
     column_titles = {"log_p_target": "ln p", "log_p_prior": "ln prior", "workforce_share": "women (%)"}
     column_digits = {"workforce_share": 1}
     spoken_columns = frozenset({"sentence", "person", "profession"})
@@ -89,10 +94,11 @@ class AssociationMeasure(Measure):
 
     def check(self, options: AssociationOptions, context: Context) -> None:
         """Refuse words of the user's own in the published protocol."""
-        if context.protocol == "published" and (options.are_own_words or context.corpus not in ("", "bec-pro")):
+        papers = ("", "bec-pro", "emotions")
+        if context.protocol == "published" and (options.are_own_words or context.corpus not in papers):
             raise UnmaskError(
-                "the published protocol repeats the paper's corpus and no other; use --protocol sound for other corpora"
-                " and for words of your own"
+                "the published protocol repeats the paper's corpora and no other; use --protocol sound for other"
+                " corpora and for words of your own"
             )
 
     def default_corpora(self, options: AssociationOptions, context: Context) -> Sequence[str]:

@@ -8,6 +8,10 @@ The `published` protocol repeats the rule behind the paper's tables, with its si
 German forms are those of the released word list; a word is masked by replacing its letters wherever they occur, so that
 `son` is also masked inside `mason`, and `of` in the template together with the `of` of `director of religious
 activities`; a profession is masked with one mask for each word.
+
+The paper's preliminary corpus is the part of the Equity Evaluation Corpus (Kiritchenko and Mohammad 2018) with emotions
+and without first names. Its code keeps the first ten phrases of each gender in the file, so sentences with *him* and
+*her* are left out, and it masks in lower case: *he* also inside *the* and *heartbreaking*. That makes 2,680 rows.
 """
 
 from __future__ import annotations
@@ -35,12 +39,24 @@ class AssociationCorpus:
     persons: str = "persons"
     noun: str = "professions"
     """What the attributes of a group are called."""
+    published_templates: str = ""
+    """The templates of the published protocol, where they are others."""
+    is_lower_case: bool = False
+    """Whether the published protocol masks in lower case."""
 
 
 CORPORA: dict[str, dict[str, AssociationCorpus]] = {
     "en": {
         "bec-pro": AssociationCorpus("en"),
-        "emotions": AssociationCorpus("en", "templates_emotions", "emotions", "persons_emotions", "emotion words"),
+        "emotions": AssociationCorpus(
+            "en",
+            "templates_emotions",
+            "emotions",
+            "persons_emotions",
+            "emotion words",
+            published_templates="templates_emotions_published",
+            is_lower_case=True,
+        ),
     },
     "de": {
         "bec-pro": AssociationCorpus("de"),
@@ -83,7 +99,9 @@ def build_rows(
     source = CORPORA[language][check_choice(corpus, CORPORA[language], f"corpus for language {language!r}:")]
     people = persons(language, source.persons, persons_file)
     things = attributes(language, source.attributes, professions_file)
-    frames = templates(language, source.templates, templates_file)
+    is_published = protocol == "published"
+    frames_name = source.published_templates if is_published and source.published_templates else source.templates
+    frames = templates(language, frames_name, templates_file)
     for frame in frames:
         _check_placeholders(frame, things, language, templates_file or f"the templates of corpus {corpus!r}")
     if templates_file or persons_file or professions_file:
@@ -95,6 +113,7 @@ def build_rows(
         for person in sorted(people, key=lambda person: person.gender != "male")
         for thing in things
         if thing.group == group and _agreeing_form(thing, person, frame)
+        if not (is_published and frame.person == "person_object" and person.object != person.phrase)
     ]
     if not rows:
         raise UnmaskError(f"corpus {corpus!r} has no sentences: no profession has a form for its templates")
@@ -109,13 +128,16 @@ def mask_letters(row: AssociationRow) -> tuple[str, str, str]:
             sentence = sentence.replace(word, MASK)
         return sentence
 
-    target = row.sentence.replace(row.target, MASK)
-    return target, mask_form(row.sentence), mask_form(target)
+    sentence, word = row.sentence, row.target
+    if CORPORA[row.language][row.corpus].is_lower_case:
+        sentence, word = sentence.lower(), word.lower()
+    target = sentence.replace(word, MASK)
+    return target, mask_form(sentence), mask_form(target)
 
 
 def _check_placeholders(frame: Template, things: list[Attribute], language: str, where: object) -> None:
     columns = {form for thing in things for form, text in thing.forms.items() if text}
-    valid_names = columns | {"profession", "a"} | ({"der"} if language == "de" else set())
+    valid_names = columns | {"profession", "a"} | ({"der"} if language == "de" else {"reflexive"})
     placeholders = {placeholder for _, placeholder in frame.parts() if placeholder is not None} - {frame.person}
     incomplete = [thing for thing in things if not (thing.forms.get("male") and thing.forms.get("female"))]
     if "der" in placeholders and incomplete:
@@ -142,8 +164,9 @@ def _fill_template(
     language: str, corpus: str, frame: Template, person: Person, thing: Attribute, protocol: str
 ) -> AssociationRow:
     if protocol == "published":  # forms are not inflected
-        form = thing.forms.get(f"released_{person.gender}") or thing.forms.get(person.gender) or thing.name
-        article = "a"
+        names = (f"released_{person.gender}", person.gender, frame.attribute)
+        form = next((form for name in names if (form := thing.forms.get(name))), thing.name)
+        article = "a" if corpus == "bec-pro" else indefinite_article(form)
     else:
         form = _agreeing_form(thing, person, frame)
         article = indefinite_article(form)
@@ -155,6 +178,7 @@ def _fill_template(
         "a": thing.forms.get("a") or article,
         "der": "der" if person.gender == "male" else "die",
         "in": thing.forms.get("in", ""),
+        "reflexive": "himself" if person.gender == "male" else "herself",
     }
     sentence, spans = "", {}
     for literal, placeholder in frame.parts():

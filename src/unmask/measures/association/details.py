@@ -38,7 +38,8 @@ class AssociationDetails(Record):
     hypotheses: list[Hypothesis] = Field(default_factory=list)
     professions: list[ProfessionValue] = Field(default_factory=list)
     several_pieces: list[str] = Field(default_factory=list)
-    """Person words that the model's vocabulary splits into several tokens; they are scored as whole words."""
+    """Person words that the model's vocabulary splits into several tokens: scored as whole words in `sound`, by the
+    first token alone in `published`."""
 
 
 class TableRow(Record):

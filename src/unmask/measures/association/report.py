@@ -44,7 +44,10 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     report.append(build_examples(measurement, items))
     if details.several_pieces:
         words = ", ".join(details.several_pieces)
-        line = f"The tokenizer splits these person words into several tokens; each was scored as a whole word: {words}."
+        scored = "only the first token was scored, as in the paper’s code"
+        if measurement.protocol == "sound":
+            scored = "each was scored as a whole word"
+        line = f"The tokenizer splits these person words into several tokens; {scored}: {words}."
         report.append(Text([line], style="note", terminal=True))
     return report
 

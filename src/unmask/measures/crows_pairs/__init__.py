@@ -23,21 +23,54 @@ from unmask.errors import UnmaskError
 from unmask.measures import recorded
 from unmask.measures.base import Context, KeyEstimate, Measure, implemented_in
 from unmask.measures.recorded import RecordedColumn
+from unmask.options import Options, option
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 CORPUS = "crows-pairs"
-RECORDED = (
-    recorded.CORPUS,
-    *(RecordedColumn(name, "text") for name in ("id", "direction")),
-    *(RecordedColumn(name, "number") for name in ("pll_more", "pll_less", "difference")),
+GENDER = "gender"
+BIAS_TYPES = (
+    *(GENDER, "race-color", "socioeconomic", "nationality", "religion", "age", "sexual-orientation"),
+    *("physical-appearance", "disability"),
 )
+CORPORA = {bias_type: CORPUS if bias_type == GENDER else f"{CORPUS}-{bias_type}" for bias_type in BIAS_TYPES}
+"""The corpus of each bias type."""
+RELEASED = {"sent_more_score": "pll_more", "sent_less_score": "pll_less", "stereo_antistereo": "direction"}
+"""Our names of the columns of the file that the released code writes."""
+RECORDED = (
+    *(RecordedColumn(name, "number") for name in ("pll_more", "pll_less")),
+    RecordedColumn("direction", "text", choices=("stereo", "antistereo")),
+    RecordedColumn("difference", "number", default=lambda items: items["pll_more"] - items["pll_less"]),
+    RecordedColumn("id", "text", default=lambda items: items.get(UNNAMED, items.index.to_series()).astype(str)),
+    RecordedColumn("bias_type", "text", recorded.OPTIONAL),
+    RecordedColumn("corpus", "text", default=lambda items: _name_corpora(items)),
+)
+UNNAMED = "Unnamed: 0"
+"""The first column of a file that pandas has written with row numbers."""
+
+
+def _name_corpora(items: pd.DataFrame) -> Any:
+    """The corpus of each recorded pair, by its bias type where that is known."""
+    if "bias_type" not in items:
+        return recorded.CORPUS.default
+    return items["bias_type"].map(lambda bias_type: CORPORA.get(bias_type, f"{CORPUS}-{bias_type}"))
+
+
+class CrowsPairsOptions(Options):
+    """Which pairs."""
+
+    bias_types: tuple[str, ...] = option(
+        (GENDER,),
+        f"Use the pairs about {', '.join(BIAS_TYPES[:-1])} or {BIAS_TYPES[-1]}; can be given several times.",
+        key="bias-type",
+        choices=BIAS_TYPES,
+    )
 
 
 class CrowsPairsMeasure(Measure):
-    """Pairs of sentences about gender, for masked language models."""
+    """Pairs of sentences about gender or another bias type, for masked language models."""
 
     name = "crows-pairs"
     title = "CrowS-Pairs"
@@ -49,7 +82,8 @@ class CrowsPairsMeasure(Measure):
     roles = ("masked-lm",)
     needs = "a masked language model such as BERT"
     protocols = ("sound", "published")
-    other_corpora = {CORPUS: "gender"}
+    other_corpora = {corpus: bias_type for bias_type, corpus in CORPORA.items()}
+    Options = CrowsPairsOptions
     dataset = CORPUS
     by_default = False
     main = False
@@ -58,7 +92,9 @@ class CrowsPairsMeasure(Measure):
     shown_columns = (
         *("sent_more", "sent_less", "direction", "before", "after", "difference", "model", "language", "corpus"),
     )
-    recorded_columns = "pll_more and pll_less"
+    recorded_columns = (
+        "pll_more, pll_less and direction, or the authors’ sent_more_score, sent_less_score and stereo_antistereo"
+    )
     column_titles = {"sent_more": "more stereotypical", "sent_less": "less stereotypical"}
     spoken_columns = frozenset({"sent_more", "sent_less"})
     primary = "stereotype"
@@ -83,14 +119,15 @@ class CrowsPairsMeasure(Measure):
     )
 
     def units(self, options: Any, context: Context, languages: Sequence[str], corpora: Sequence[str]) -> list[Context]:
-        """The English pairs, whatever else is measured in other languages."""
-        del options, corpora
+        """The English pairs of each bias type, whatever else is measured in other languages."""
+        del corpora
         if "en" not in languages:
             raise UnmaskError(f"CrowS-Pairs is English, not {languages[0]!r}; give --language en")
-        return [replace(context, language="en", corpus=CORPUS)]
+        types = dict.fromkeys(options.bias_types) or (GENDER,)
+        return [replace(context, language="en", corpus=CORPORA[bias_type]) for bias_type in types]
 
     def data_inputs(self, *, offline: bool) -> dict[str, Any]:
-        """A hash of the pairs."""
+        """A hash of the pairs about gender."""
         from unmask.files import digest
         from unmask.measures.crows_pairs.data import read_pairs
 
@@ -98,11 +135,12 @@ class CrowsPairsMeasure(Measure):
         return {"pairs": digest([*pairs["sent_more"], *pairs["sent_less"]])}
 
     def build(self, options: Any, context: Context) -> pd.DataFrame:
-        """The pairs about gender."""
+        """The pairs of one bias type."""
         from unmask.measures.crows_pairs.data import read_pairs
 
         del options
-        return read_pairs(offline=context.offline)
+        (bias_type,) = (name for name, corpus in CORPORA.items() if corpus == (context.corpus or CORPUS))
+        return read_pairs(bias_type=bias_type, offline=context.offline)
 
     score = implemented_in("analysis")
     analyse = implemented_in("analysis")
@@ -113,14 +151,16 @@ class CrowsPairsMeasure(Measure):
     comparison_report = implemented_in("report")
 
     def recognises(self, columns: set[str]) -> bool:
-        """The likelihoods of both sentences."""
-        return {"pll_more", "pll_less"} <= columns
+        """The likelihoods of both sentences, under our names or those of the released code."""
+        return {"pll_more", "pll_less"} <= columns or set(RELEASED) <= columns
 
     def read_items(
         self, path: Path, context: Context, *, language: str | None, score_column: str | None
     ) -> pd.DataFrame:
-        """Recorded likelihoods."""
-        from unmask.measures.recorded import read_recorded
-
+        """Recorded likelihoods, of an audit or as the released code writes them."""
         del context, score_column
-        return read_recorded(path, RECORDED, language=language, needs="CrowS-Pairs needs items of an audit")
+        table = recorded.read_table(path)
+        if "pll_more" not in table:
+            table = table.rename(columns=RELEASED)
+        needs = f"{self.heading} needs {self.recorded_columns}"
+        return recorded.complete_columns(table, RECORDED, path, language=language, needs=needs)

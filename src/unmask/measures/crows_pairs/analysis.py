@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel, Context, Scored
 from unmask.measures.comparison import build_comparison, pair_items
-from unmask.measures.crows_pairs import CORPUS, CrowsPairsMeasure
+from unmask.measures.crows_pairs import CORPUS, GENDER, CrowsPairsMeasure
 from unmask.measures.crows_pairs.data import DIRECTIONS, shared_words
 from unmask.measures.queries import Query, ask_model, count_pieces
 from unmask.measures.texts import make_caveats
@@ -86,7 +86,12 @@ def score(model: MaskedLM, items: pd.DataFrame, options: Any, context: Context) 
     more_again, less_again = _sum_likelihoods(model, repeated, len(items))
     noise = np.abs((more_again - less_again) - (more - less))[sample]
     scored = items.reset_index(drop=True).assign(
-        language="en", corpus=CORPUS, pll_more=more, pll_less=less, difference=more - less, n_tokens=tokens
+        language="en",
+        corpus=context.corpus or CORPUS,
+        pll_more=more,
+        pll_less=less,
+        difference=more - less,
+        n_tokens=tokens,
     )
     texts = "\n".join([*items["sent_more"], *items["sent_less"]])
     return Scored(
@@ -133,7 +138,7 @@ def _sum_likelihoods(model: MaskedLM, questions: Sequence[PairQuestion], count: 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     """The share of pairs in which the more stereotypical sentence is more likely, and the mean difference."""
     is_published = context.protocol == "published"
-    is_gender = "bias_type" not in items or bool((items["bias_type"] == "gender").all())
+    is_gender = "bias_type" not in items or bool((items["bias_type"] == GENDER).all())
     applies = {
         "few-pairs": len(items) < FEWEST_PAIRS,
         "nothing-shared": "n_tokens" in items and bool((items["n_tokens"] == 0).any()),

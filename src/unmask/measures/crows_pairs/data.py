@@ -2,7 +2,8 @@
 
     My aunt hates maths.  |  My uncle hates maths.
 
-The 1,508 pairs were written by crowdworkers (Nangia et al. 2020); 262 are about gender. In a `stereo` pair the more
+The 1,508 pairs were written by crowdworkers (Nangia et al. 2020); 262 are about gender, the others about one of eight
+further bias types. In a `stereo` pair the more
 stereotypical sentence is about the disadvantaged group, in an `antistereo` pair the less stereotypical one is.
 """
 
@@ -19,13 +20,13 @@ from unmask import datasets
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.names import first_names
-from unmask.measures.crows_pairs import CORPUS
+from unmask.measures.crows_pairs import CORPUS, GENDER
 
 FILE = "crows_pairs_anonymized.csv"
 DIRECTIONS = ("stereo", "antistereo")
 FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type", "anon_writer")
 COLUMNS = ("id", "sent_more", "sent_less", "direction", "bias_type", "writer", "female")
-"""`female` is the sentence about women rather than men: `more`, `less`, or empty where that is unknown."""
+"""`female` is the sentence about women rather than men: `more`, `less`, or empty where that is unknown or not asked."""
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]+|_+")
 """A word, or a run of punctuation."""
 FEWEST_OF_GENDER = 0.9
@@ -34,8 +35,8 @@ FEWEST_OF_GENDER = 0.9
 Span = tuple[int, int]
 
 
-def read_pairs(path: Path | None = None, *, offline: bool = False) -> pd.DataFrame:
-    """Read the pairs about gender, in the order of the file; `id` is their number in it.
+def read_pairs(path: Path | None = None, *, bias_type: str = GENDER, offline: bool = False) -> pd.DataFrame:
+    """Read the pairs of a bias type, in the order of the file; `id` is their number in it.
 
     Without a path, the file is located among the datasets.
     """
@@ -50,9 +51,11 @@ def read_pairs(path: Path | None = None, *, offline: bool = False) -> pd.DataFra
             rows = [_read_row(file, reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnmaskError(f"{file} cannot be read ({type(error).__name__}: {error}); {advice}") from None
-    rows = [row for row in rows if row["bias_type"] == "gender"]
+    rows = [row for row in rows if row["bias_type"] == bias_type]
     if not rows:
-        raise UnmaskError(f"{file} has no pairs of the bias type gender; {advice}")
+        raise UnmaskError(f"{file} has no pairs of the bias type {bias_type}; {advice}")
+    if bias_type != GENDER:
+        return pd.DataFrame([row | {"female": ""} for row in rows], columns=list(COLUMNS))
     genders = {
         name.name.lower(): "female" if name.female_share >= FEWEST_OF_GENDER else "male"
         for name in first_names()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.measures.comparison import select_items
+from unmask.measures.crows_pairs import CrowsPairsMeasure
 from unmask.measures.crows_pairs.analysis import SIZES
 from unmask.measures.crows_pairs.data import WORD, shared_words
 from unmask.measures.texts import load_texts
@@ -68,7 +69,8 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         figure = _histogram(pairs["difference"], likelihood.value if likelihood else None)
         report.append(Section("How far the two sentences differ", [figure]))
     report.append(_extreme_pairs(measurement, pairs))
-    facts = [_TEXTS["pairs"].format(count(measurement.items))]
+    bias_type = CrowsPairsMeasure.other_corpora.get(measurement.corpus)
+    facts = [_TEXTS["pairs"].format(count(measurement.items), f" about {bias_type}" if bias_type else "")]
     if measurement.noise_floor is not None:
         facts.append(_TEXTS["noise"].format(measurement.noise_floor))
     return [*report, Section("How the pairs were scored", [Text(facts, style="list")])]

@@ -99,7 +99,7 @@ class GeometryMeasure(Measure):
         *("word", "bias", "side", "cluster", "cluster_removed", "predicted", "predicted_removed", "male_neighbours"),
         *("male_neighbours_removed", "stereotype", "words", "model", "compared", "language", "corpus"),
     )
-    recorded_columns = "that unmask audit has written"
+    recorded_columns = "those that unmask audit has written"
     column_digits = {"bias": 4}
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
@@ -228,6 +228,12 @@ class WordTest(Record):
     p_chance: float | None = None
     """The share of shuffles that reach the value; tiny for any direction, since words were selected by it."""
     reference: Reference | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        """The value to show. Clusters have no names, but the papers' code compares their numbers: 6 % means 94 %."""
+        is_reversed = self.name == "clustering" and self.value is not None and self.value < 0.5
+        return 1 - self.value if is_reversed and self.value is not None else self.value
 
 
 class ClusterCount(Record):

@@ -312,7 +312,7 @@ def _summarise_published(measurement: Measurement) -> str:
     for name, title in PUBLISHED_TITLES.items():
         test = geometry.test(name)
         if test and test.value is not None:
-            value = number(test.value) if name == "neighbours" else percent(test.value, 0)
+            value = number(test.value) if name == "neighbours" else percent(test.accuracy)
             values.append(f"{title.lower()} {value}")
     return f"{capital(', '.join(values))}." if values else ""
 

@@ -263,8 +263,9 @@ def _make_change(
     change: Estimate | None = None,
 ) -> Change:
     """A change between two tests; without an estimate of the change, it is not tested."""
-    first = Estimate(n=before.n, value=before.value, interval=before.interval)
-    second = Estimate(n=after.n if change else before.n, value=after.value, interval=after.interval)
+    values = [test.accuracy if isinstance(test, WordTest) else test.value for test in (before, after)]
+    first = Estimate(n=before.n, value=values[0], interval=before.interval)
+    second = Estimate(n=after.n if change else before.n, value=values[1], interval=after.interval)
     if change is None:
         difference = None if first.value is None or second.value is None else second.value - first.value
         change = Estimate(n=before.n, value=difference)

@@ -64,10 +64,11 @@ def draw_word_map(items: pd.DataFrame) -> str:
 
 
 def find_astray(rows: pd.DataFrame) -> pd.Series[bool]:
-    """Whether each word is in the cluster of the other side."""
+    """Whether each word is in the cluster of the other side. Clusters that are mostly reversed are exchanged."""
     if "cluster" not in rows:
         return rows["side"] != rows["side"]
-    return rows["cluster"].isin(GENDER_COLOURS) & (rows["cluster"] != rows["side"])
+    astray = rows["cluster"].isin(GENDER_COLOURS) & (rows["cluster"] != rows["side"])
+    return astray if astray.mean() <= 0.5 else ~astray
 
 
 def draw_professions(

@@ -9,6 +9,9 @@ Bhang et al. (contextual vectors), as their notebooks ran:
   are left, some of them several times, and some in both training and test data.
 
 Gonen and Goldberg's own code (static vectors) has only the first of these, with male 1 and female 0.
+
+Clusters and the support-vector machine depend on the order of the rows. Both codes sort words by ascending bias,
+cluster the male words before the female ones, and shuffle the female words first.
 """
 
 from __future__ import annotations
@@ -41,7 +44,8 @@ def score_words(space: Space, professions: Stereotypes, gender: Contrast, name: 
     import pandas as pd
 
     items = pd.DataFrame({"words": name, "word": space.words, "bias": gender.bias, "side": "", "cluster": ""})
-    indices, male = gender.select_clustered()
+    males, females = (order_by_bias(side, gender) for side in np.split(gender.select_clustered()[0], 2))
+    indices, male = np.concatenate([males, females]), np.arange(2 * males.size) < males.size
     clusters = run_k_means(space.matrix[indices], 2, seed=CLUSTER_SEED, starts=STARTS)
     male_cluster = 1 if space.is_static else 0
     items.loc[indices, "side"] = SIDES[male.astype(int)]
@@ -70,14 +74,14 @@ def classify_words(
     With `duplicates`, words are shuffled as rows of a tensor, so some occur twice.
     """
     generator = random.Random(SHUFFLE_SEED)
-    train, test = [], []
-    for side in gender.select_classified():
-        order = shuffle_tensor_rows(list(side), generator) if duplicates else list(side)
-        if not duplicates:
+    males, females = (list(order_by_bias(side, gender)) for side in gender.select_classified())
+    for order in (females, males):
+        if duplicates:
+            shuffle_tensor_rows(order, generator)
+        else:
             generator.shuffle(order)
-        cut = max(1, round(TRAINING_SHARE * len(order)))
-        train.append(order[:cut])
-        test.append(order[cut:])
+    cut = max(1, round(TRAINING_SHARE * len(males)))
+    train, test = (males[:cut], females[:cut]), (males[cut:], females[cut:])
     indices = np.array([*train[0], *train[1], *test[0], *test[1]], dtype=np.intp)
     is_train = np.arange(indices.size) < len(train[0]) + len(train[1])
     male = np.concatenate([np.full(len(side), index == 0) for part in (train, test) for index, side in enumerate(part)])
@@ -86,8 +90,13 @@ def classify_words(
     return indices[~is_train], predicted == male[~is_train]
 
 
+def order_by_bias(indices: NDArray[np.intp], gender: Contrast) -> NDArray[np.intp]:
+    """Some words, the most female first."""
+    return indices[np.argsort(gender.bias[indices], kind="stable")]
+
+
 def shuffle_tensor_rows(rows: list[Any], generator: random.Random) -> list[Any]:
-    """Shuffle as `random.shuffle` does the rows of a tensor: row i becomes a copy of row j, and row j stays."""
+    """Shuffle in place as `random.shuffle` does a tensor: row i becomes a copy of row j, and row j stays."""
     for index in reversed(range(1, len(rows))):
         rows[index] = rows[generator._randbelow(index + 1)]  # type: ignore[attr-defined]
     return rows

@@ -121,7 +121,7 @@ def _build_published_figures(geometry: Geometry) -> Iterator[KeyFigure]:
         if test is not None and test.value is not None:
             counted = f"{count(test.n)} {'professions' if name == 'neighbours' else 'words'}, no interval"
             explanation = _TEXTS[f"published_{name}"]
-            yield KeyFigure(title, show_value(test, test.value), counted, "not compared", explanation)
+            yield KeyFigure(title, show_value(test, test.accuracy), counted, "not compared", explanation)
 
 
 def judge_test(test: Estimate | None, word_test: WordTest) -> str:

@@ -46,6 +46,22 @@ class InferenceOptions(TemplateOptions, InputOptions):
     captions: Path | None = option(
         None, "Image captions, one per line, to make sentences of (those about a woman or a man)."
     )
+    stereotypes: str = option(
+        "list",
+        "What says which gender an occupation is tied to: list (ratings, or the types of --occupations), workforce (the"
+        " share of women, with --workforce) or vectors (the gender direction, with --vectors).",
+        choices=("list", "workforce", "vectors"),
+    )
+    workforce: Path | None = option(
+        None,
+        "Shares of women: CSV of 'occupation' and 'share', or table 11 of the US Bureau of Labor Statistics (.xlsx)."
+        " Without --stereotypes workforce, its types are only compared.",
+    )
+    vectors: Path | None = option(
+        None,
+        "Word vectors of the language (word2vec, GloVe, NumPy). Without --stereotypes vectors, their types are only"
+        " compared.",
+    )
     labels: tuple[str, ...] = option(
         (),
         "What the model's outputs are, in order, where its labels do not say it: for example"
@@ -84,7 +100,9 @@ class InferenceMeasure(Measure):
         *("premise", "hypothesis", "occupation", "occupation_type", "gender", "set", "before", "after", "change"),
         *("prediction", "p_entailment", "p_neutral", "p_contradiction", "model", "language", "corpus"),
     )
-    recorded_columns = "p_entailment, p_neutral and p_contradiction"
+    recorded_columns = (
+        "occupation, occupation_type, gender, and prediction or p_entailment, p_neutral and p_contradiction"
+    )
     column_titles = {
         "occupation_type": "stereotype",
         "p_entailment": "entailment",
@@ -128,6 +146,12 @@ class InferenceMeasure(Measure):
         for name in ("people", "templates"):
             if options.captions and getattr(options, name):
                 raise UnmaskError(f"--captions brings its own {name}; leave out --{name}, or --captions")
+        if options.stereotypes != "list" and getattr(options, options.stereotypes) is None:
+            source = options.stereotypes
+            raise UnmaskError(f"--stereotypes {source} needs data; give a file with --{source}")
+        released = context.protocol == "published" or context.corpus == RELEASED
+        if released and (options.workforce or options.vectors):
+            raise UnmaskError("the released sets have their own types; leave out --workforce and --vectors")
         if context.protocol == "published" and (options.are_own_words or context.corpus not in ("", RELEASED)):
             raise UnmaskError(
                 "the published protocol repeats the released sets (nli-coal); use --protocol sound for others"
@@ -142,13 +166,14 @@ class InferenceMeasure(Measure):
         self, options: InferenceOptions, context: Context, languages: Sequence[str], corpora: Sequence[str]
     ) -> list[Context]:
         """One context for each language and corpus; own files are for one language and replace the corpus."""
-        if len(languages) > 1 and options.are_own_words:
+        if len(languages) > 1 and (options.are_own_words or options.vectors):
             raise UnmaskError("files of your own are for one language; give one --language with them")
         if options.are_own_words and corpora:
             raise UnmaskError(f"words of your own take the place of a corpus; leave out --corpus {corpora[0]}")
         return super().units(options, context, languages, corpora)
 
     build = implemented_in("data")
+    export = implemented_in("data")
 
     def load(self, model: ModelHandle, options: InferenceOptions) -> Any:
         """The classifier, if it has labels."""

@@ -38,6 +38,7 @@ from unmask.measures.inference.details import (
 )
 from unmask.measures.inference.formulas import CONTRADICTION, ENTAILMENT, FEMALE, MALE, PAIRS, AnswerTable, Formula
 from unmask.measures.inference.pairs import CONTROL, GENDERS, LABELS, PROBABILITIES, SETS, has_probabilities
+from unmask.measures.inference.stereotypes import compare_types
 from unmask.results import Estimate, Measurement
 from unmask.results.formatting import percent
 from unmask.statistics.jackknife import IntervalEstimate, factor_codes, jackknife_sums, ratio
@@ -84,6 +85,9 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         inconclusive=explain_flaw(items),
         alike=share_identical(items),
     )
+    if "stereotypes" in items:
+        source = str(items["stereotypes"].iloc[0])
+        details = details.model_copy(update={"stereotypes": source, "agreement": compare_types(items)})
     first = items.iloc[0]
     return Measurement(
         name="inference",
@@ -98,7 +102,7 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
             for name in SCORES
         },
         tests=_test_answers(tables, gendered) if is_sound else {},
-        details=details.model_dump(),
+        details=details.model_dump(exclude=None if details.agreement else {"stereotypes", "agreement"}),
         caveats=list_caveats(items, context.protocol, details),
     )
 

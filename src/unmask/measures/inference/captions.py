@@ -4,7 +4,8 @@
 
 A caption is used if it names exactly one woman or man; *man-made* names nobody. `a` and `one` become `the`. Captions
 in which another word tells or hints at the gender (*her*, *beard*) are left out, because the hypothesis would then
-follow from the premise; the paper kept them.
+follow from the premise. The paper kept them. In Japanese and Chinese, whose nouns have no plural, it also kept captions
+about several people (二人の女性, 三个男人), and a word that occurs twice was replaced twice.
 """
 
 from __future__ import annotations
@@ -22,6 +23,18 @@ from unmask.measures.inference.pairs import PERSON
 
 WORDS = {"en": ("woman", "man", "person"), "ja": ("女性", "男性", "人"), "zh": ("女人", "男人", "人")}
 """What captions, and so the released sets, call a woman, a man, and a person."""
+SEVERAL = {
+    "ja": re.compile(
+        r"(?:\d\d|[2-9２-９二三四五六七八九十数何])(?:人|名)の[^、。と]*\{person\}"
+        r"|(?:たくさん|大勢|複数|多く)の\{person\}"
+        r"|\{person\}(?:たち|達|同士|ら(?!し)|[がはをも]?(?:\d\d|[2-9２-９二三四五六七八九十数])(?:人|名))"
+    ),
+    "zh": re.compile(
+        r"(?:(?:\d\d|[2-9２-９两二三四五六七八九十几数])(?:个|名|位|群|对|人)|一群|一些|一对|一组|许多|很多)"
+        r"(?:(?!一[个名位])[^，。、和])*\{person\}|\{person\}们"
+    ),
+}
+"""Templates in which the person is several people: two or more are counted, or there are many."""
 FEWEST_WORDS, FEWEST_LETTERS = 5, 8
 ARTICLE = re.compile(r"\b(?:an?|one|the)\s+$", re.IGNORECASE)
 HYPHENS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
@@ -37,7 +50,7 @@ def caption_people(language: str) -> People:
     return People("{occupation}", (GenderPair(female, female, male),), (person,))
 
 
-def read_templates(path: Path, language: str, *, keep_telling: bool = False) -> tuple[str, ...]:
+def read_templates(path: Path, language: str, *, as_published: bool = False) -> tuple[str, ...]:
     """Templates from a file with a caption per line, plain or gzipped.
 
     Text before a tab (the name of an image) is left out. A file with a column `caption`, or with the name of an image
@@ -46,35 +59,58 @@ def read_templates(path: Path, language: str, *, keep_telling: bool = False) -> 
     captions = _read_captions(path)
     if not captions:
         raise UnmaskError(f"{path} has no captions; give a file with one per line")
-    templates = make_templates(captions, language, keep_telling=keep_telling)
+    templates = make_templates(captions, language, as_published=as_published)
     if not templates:
         female, male, _ = WORDS[language]
         raise UnmaskError(f"{path}: no caption names exactly one {female} or {male}; give another file")
     return templates
 
 
-def make_templates(captions: Iterable[str], language: str, *, keep_telling: bool = False) -> tuple[str, ...]:
-    """The distinct templates of the captions that can be used; `keep_telling` keeps those that tell the gender."""
-    female, male, _ = WORDS[check_choice(language, WORDS, "language of captions")]
-    words, is_spaced = re.compile(f"{female}|{male}", re.IGNORECASE), language == "en"
-    if is_spaced:  # not in man-made or Pac-Man
-        alone = rf"(?<!\w)(?<!\w[{HYPHENS}])(?:{female}|{male})(?!\w|[{HYPHENS}]\w)"
-        words = re.compile(alone, re.IGNORECASE)
+def make_templates(captions: Iterable[str], language: str, *, as_published: bool = False) -> tuple[str, ...]:
+    """Return the distinct templates of the captions that can be used.
+
+    Args:
+        captions: The captions.
+        language: en, ja or zh.
+        as_published: Keep what the paper kept: captions that tell the gender and, in Japanese and Chinese, captions of
+            any length, about several people, and with any ending.
+    """
+    check_choice(language, WORDS, "language of captions")
+    make_template = _make_spaced_template if language == "en" else _make_unspaced_template
     templates: dict[str, None] = {}
     for caption in captions:
-        if len(words.findall(caption)) != 1:
-            continue
-        before, after = words.split(caption)
-        if is_spaced:
-            sentence = " ".join(f"{ARTICLE.sub('the ', before)}{PERSON}{after}".split()).rstrip(" .。") + "."
-            is_long = len(sentence.split()) >= FEWEST_WORDS
-        else:
-            sentence = "".join(f"{before}{PERSON}{after}".split()).rstrip(" .。") + "。"
-            is_long = len(sentence.replace(PERSON, "")) >= FEWEST_LETTERS
-        template = sentence[:1].lower() + sentence[1:]  # it may begin with the person
-        if is_long and template.count(PERSON) == 1 and (keep_telling or not gives_away(template, language)):
+        template = make_template(caption, language, as_published=as_published)
+        if template and (as_published or not gives_away(template, language)):
             templates[template] = None
     return tuple(templates)
+
+
+def _make_spaced_template(caption: str, language: str, *, as_published: bool) -> str:
+    """The template of an English caption; empty if it cannot be used."""
+    del as_published
+    female, male, _ = WORDS[language]
+    # not in man-made or Pac-Man
+    word = re.compile(rf"(?<!\w)(?<!\w[{HYPHENS}])(?:{female}|{male})(?!\w|[{HYPHENS}]\w)", re.IGNORECASE)
+    if len(word.findall(caption)) != 1:
+        return ""
+    before, after = word.split(caption)
+    sentence = " ".join(f"{ARTICLE.sub('the ', before)}{PERSON}{after}".split()).rstrip(" .。") + "."
+    template = sentence[:1].lower() + sentence[1:]  # it may begin with the person
+    return template if len(sentence.split()) >= FEWEST_WORDS and template.count(PERSON) == 1 else ""
+
+
+def _make_unspaced_template(caption: str, language: str, *, as_published: bool) -> str:
+    """The template of a Japanese or Chinese caption; empty if it cannot be used."""
+    female, male, _ = WORDS[language]
+    word = re.compile(f"{female}|{male}")
+    names = word.findall(caption)
+    template = "".join(word.sub(PERSON, caption).split())
+    if as_published:
+        return template if len(set(names)) == 1 else ""
+    template = template.rstrip(".。") + "。"
+    is_long = len(template.replace(PERSON, "")) >= FEWEST_LETTERS
+    can_be_used = is_long and len(names) == template.count(PERSON) == 1 and not SEVERAL[language].search(template)
+    return template if can_be_used else ""
 
 
 def _read_captions(path: Path) -> list[str]:

@@ -56,7 +56,33 @@ def build(options: InferenceOptions, context: Context) -> pd.DataFrame:
     else:
         corpus = CUSTOM if options.are_own_words else context.corpus
         people, templates = words.people(language, options.people), words.templates(language, options.templates)
-    return cross_pairs(language, corpus, occupations, people, draw_templates(templates, options.limit, context.seed))
+    drawn = draw_templates(templates, options.limit, context.seed)
+    if options.workforce is None and options.vectors is None:
+        return cross_pairs(language, corpus, occupations, people, drawn)
+    from unmask.measures.inference.stereotypes import TYPE_COLUMNS, choose_types, derive_types
+
+    types = derive_types(occupations, options, language)
+    chosen = choose_types(occupations, types, options.stereotypes)
+    pairs = cross_pairs(language, corpus, chosen, people, drawn)
+    columns = {TYPE_COLUMNS[source]: pairs["occupation"].map(found).fillna("") for source, found in types.items()}
+    return pairs.assign(stereotypes=options.stereotypes, **columns)
+
+
+def export(options: InferenceOptions, context: Context) -> pd.DataFrame:
+    """The pairs of a corpus in the released form, with the correct label, and what else is known of each pair."""
+    pairs = build(options, context)
+    kinds = {kind: name for name, kind in RELEASED_KINDS.items()}
+    control = pairs["set"] == CONTROL  # its hypothesis follows
+    exported = {
+        "id": range(len(pairs)),
+        "sentence1": pairs["premise"],
+        "sentence2": pairs["hypothesis"],
+        "label": control.map({True: LABELS[0], False: LABELS[1]}),
+        "occ_word": pairs["occupation"],
+        "occ_type": pairs["occupation_type"].map(kinds),
+    }
+    others = ["language", "corpus", "set", "gender", "pair", "template"]
+    return pairs.assign(**exported)[[*exported, *others]]
 
 
 # The released sets

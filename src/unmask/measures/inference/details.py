@@ -70,6 +70,23 @@ class OccupationValue(Record):
     male: dict[str, float]
 
 
+class TypeAgreement(Record):
+    """How far two ways agree on which gender occupations are tied to."""
+
+    first: str
+    second: str
+    n: int
+    """Occupations with a type by both."""
+    share: float | None
+    """The share with the same type."""
+    share_interval: Interval | None = None
+    kappa: float | None
+    """Cohen's kappa: 1 for full agreement, 0 for as much as chance gives."""
+    kappa_interval: Interval | None = None
+    counts: list[list[int]]
+    """By type of the first way (rows) and the second (columns): female, male, neutral."""
+
+
 class Inference(Record):
     """Details of answers to pairs of sentences."""
 
@@ -88,6 +105,10 @@ class Inference(Record):
     alike: float | None = None
     """The share of identical probabilities for a woman and a man, among sentences that do not leave the gender open;
     None if there are none, or probabilities are unknown."""
+    stereotypes: str = "list"
+    """What says which gender an occupation is tied to: list, workforce or vectors."""
+    agreement: list[TypeAgreement] = Field(default_factory=list)
+    """How far that agrees with the other ways that there is data for."""
 
     @property
     def passes_control(self) -> bool:
@@ -197,7 +218,9 @@ def list_caveats(items: pd.DataFrame, protocol: str, details: Inference) -> list
         "score-counts-habit": True,
         "neutral-is-a-habit": (gendered["prediction"] == "neutral").mean() > HABIT,
         "generic-he": language == "zh" and "she" in set(items["pair"]),
-        "stereotype-ratings": corpus in (*BUILT_IN, "captions"),
+        "stereotype-ratings": corpus in (*BUILT_IN, "captions") and details.stereotypes == "list",
+        "stereotypes-from-workforce": details.stereotypes == "workforce",
+        "stereotypes-from-vectors": details.stereotypes == "vectors",
         "caption-sentences": corpus in BUILT_IN,
         "binary-gender": True,
         "not-all-harm": True,

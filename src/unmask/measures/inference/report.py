@@ -74,6 +74,7 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
         *_show_key_figures(measurement, details),
         _show_answers(measurement, details),
         _show_scores(measurement, details),
+        *([_show_agreement(details)] if details.agreement else []),
         _show_occupations(details, measurement.language),
         _show_examples(measurement, items),
         Section("How the pairs were made", [Text(list(_describe_pairs(measurement, details)), "list", terminal=True)]),
@@ -231,6 +232,30 @@ def _show_scores(measurement: Measurement, details: Inference) -> Section:
         ]
         tables.append(Table("By pair of gender words", columns, rows))
     return Section("Scores", tables, "two columns")
+
+
+def _show_agreement(details: Inference) -> Section:
+    """How far the ways to derive the stereotype of an occupation agree."""
+    columns = [Column("Types by", numeric=False), *map(Column, ("Occupations", "Same type", "Kappa"))]
+    rows = [
+        [
+            Cell(f"{pair.first} and {pair.second}"),
+            Cell(count(pair.n)),
+            Cell(percent(pair.share, 0), percent_interval(pair.share_interval, 0)),
+            Cell(number(pair.kappa), interval(pair.kappa_interval)),
+        ]
+        for pair in details.agreement
+    ]
+    note = _TEXTS["agreement"].format(details.stereotypes)
+    tables = [Table("Agreement of types", columns, rows, note, terminal=True)]
+    for pair in details.agreement:
+        columns = [Column(f"Type by {pair.first}", numeric=False)]
+        columns += [Column(kind, group=f"Type by {pair.second}") for kind in KINDS]
+        rows = [
+            [Cell(kind), *(Cell(count(cell)) for cell in cells)] for kind, cells in zip(KINDS, pair.counts, strict=True)
+        ]
+        tables.append(Table(f"Occupations by {pair.first} and {pair.second}", columns, rows, folded=True))
+    return Section("Where the stereotypes come from", tables, "two columns")
 
 
 def _show_occupations(details: Inference, language: str) -> Section:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from unmask import datasets
 from unmask.errors import UnmaskError
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.training import (
@@ -35,7 +36,9 @@ class CDSOptions(SubstitutionOptions):
 
     probability: float = option(0.5, "How likely a document is put into the other gender.", minimum=0, maximum=1)
     lists: str | None = option(
-        None, "For --protocol published: the folder with the authors' pairs of words and names.", path=True
+        None,
+        "For --protocol published: the folder with the authors' pairs of words and names. Default: the data set cds.",
+        path=True,
     )
 
 
@@ -63,7 +66,7 @@ def apply(job: Job) -> dict[str, Any]:
 def _rewrite_as_published(job: Job) -> list[str]:
     if job.language != "en":
         raise UnmaskError(f"the published protocol is English, not {job.language!r}; use --protocol sound")
-    lists = Path(job.options.lists) if job.options.lists else None
+    lists = Path(job.options.lists) if job.options.lists else datasets.locate("cds", offline=job.loading.offline)
     engine = build_rewriter(RewriteOptions(to="swap", protocol="published", names=True, lists=lists))
     job.say(f"Rewriting {len(job.documents):,} documents by the authors' lists")
     return rewrite_documents(job, job.documents, engine)

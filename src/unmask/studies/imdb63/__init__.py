@@ -43,10 +43,27 @@ class ReviewStudyOptions(LoadOptions):
     batch_models: tuple[str, ...] = option(
         (), "Compare batch sizes of this model. Default: the first three, which makes 21 conditions.", key="batch-model"
     )
+    cross_terms: bool = option(
+        False, "Measure classifiers of R and mix with the other term sets, too, and compare with their own set."
+    )
+    trainings: int = option(
+        1,
+        "How often each classifier is trained, with the seeds from --seed on. Tables 1 to 6 show the first training;"
+        " answers are about means over all.",
+        minimum=1,
+    )
+    count_terms: bool = option(
+        False, "Count the terms of the training reviews (the paper's Table A.1), and train nothing."
+    )
     train: Path | None = option(None, "Reviews of your own to train on (text, label), with --test. Default: IMDB.")
     test: Path | None = option(None, "Reviews of your own to measure on.")
     limit: int | None = option(None, "Use a random sample of N reviews of each half, for a trial.")
     max_length: int = option(512, "Tokens; longer reviews are cut.", minimum=16)
+    recorded: tuple[Path, ...] = option(
+        (),
+        "CSV of recorded measurements (a study's cells.csv, or your own): print the tables of these, and train nothing."
+        " Can be given twice, with accuracies in the second file.",
+    )
     lists: Path | None = option(None, "Published: the folder of the released term maps.")
     seed: int = option(42, "Seeds heads, the order of reviews, what is held out, and what a limit draws.", minimum=0)
     device: str = option("auto", "auto or cpu.", last=True)
@@ -55,7 +72,19 @@ class ReviewStudyOptions(LoadOptions):
     def _check_files(self) -> ReviewStudyOptions:
         if (self.train is None) != (self.test is None):
             raise UnmaskError("give both --train and --test, or neither for IMDB")
+        if self.recorded:
+            self._refuse_others("recorded", "protocol", "seed")
+        if self.count_terms:
+            self._refuse_others("count_terms", "protocol", "train", "test", "limit", "lists", "seed")
         return self
+
+    def _refuse_others(self, name: str, *used: str) -> None:
+        """Raise an error for options that do nothing beside one that trains nothing."""
+        for parameter in ReviewStudyOptions.parameters().values():
+            is_used = parameter.name in (name, *used) or parameter.name in LoadOptions.model_fields
+            if not is_used and getattr(self, parameter.name) != parameter.default:
+                key = name.replace("_", "-")
+                raise UnmaskError(f"--{key} trains nothing, so --{parameter.key} has no effect; leave one of them out")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -84,6 +113,8 @@ class ReviewStudy(Study):
 
         - `unmask study run imdb-63 --model mini=unmask-mini --limit 500 --epochs 1 --out trial` (some minutes)
         - `unmask study run imdb-63 --protocol published --hyper-parameters theirs.csv --out published`
+        - `unmask study run imdb-63 --protocol published --recorded biases.csv --recorded accuracies.csv --out tables`
+        - `unmask study run imdb-63 --count-terms --out terms` (Table A.1)
         - `unmask study run imdb-63 --engine ray --address auto --gpus 1 --out /shared/imdb-63`
         """
     Options = ReviewStudyOptions

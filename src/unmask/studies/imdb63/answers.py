@@ -137,12 +137,18 @@ class Answer:
     caveat: str
 
 
-def answer_questions(grid: pd.DataFrame, *, seed: int = 0) -> list[Answer]:
-    """Answer all three questions; `seed` is that of the shuffles behind the second."""
+def answer_questions(grid: pd.DataFrame, *, seed: int = 0, trainings: int = 1) -> list[Answer]:
+    """Answer all three questions.
+
+    Args:
+        grid: The measurements.
+        seed: The seed of the shuffles behind the second answer.
+        trainings: Over how many trainings of each classifier the biases are means.
+    """
     basis = get_basis(grid)
     grid = grid.assign(absolute=grid[basis.absolute], total=grid[basis.total], extent=grid[basis.total].abs())
     grid = grid.dropna(subset=["absolute", "total"])
-    return [_answer_training_data(grid), _answer_pretraining(grid, seed), _answer_term_sets(grid)]
+    return [_answer_training_data(grid, trainings), _answer_pretraining(grid, seed), _answer_term_sets(grid)]
 
 
 def adjust_findings(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -215,7 +221,7 @@ def find_without_pretraining(grid: pd.DataFrame) -> list[str]:
     return [model for model in list_models(grid) if "scratch" in model.lower()]
 
 
-def _answer_training_data(grid: pd.DataFrame) -> Answer:
+def _answer_training_data(grid: pd.DataFrame, trainings: int) -> Answer:
     """(a): what removing or balancing the terms changes."""
     untrained = grid[grid["model"].isin(find_without_pretraining(grid))]
     aside = ""
@@ -239,7 +245,8 @@ def _answer_training_data(grid: pd.DataFrame) -> Answer:
         "no; removing or balancing the terms did not change biases considerably.",
         describe_findings(adjusted) + aside,
         adjusted,
-        "Each classifier was trained once, so that the differences include chance of training. A classifier of balanced"
+        ("Each classifier was trained once" if trainings == 1 else f"Biases are means over up to {trainings} trainings")
+        + ", so that the differences include chance of training. A classifier of balanced"
         " reviews has read twice as many. Removing words removes their own link to ratings from the training, not that"
         " of the names and topics around them.",
     )

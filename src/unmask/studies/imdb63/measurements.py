@@ -14,12 +14,13 @@ from unmask.results.verdict import is_noise
 from unmask.statistics.corrections import holm
 from unmask.statistics.jentzsch_turan import published_test, stars
 from unmask.studies.imdb63.grid import KINDS, PROTOCOLS, TERMS
-from unmask.studies.imdb63.plan import BiasMeasuring
 from unmask.studies.models import read_measurement, read_metrics
 from unmask.studies.study import FinishedSteps
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from unmask.studies.imdb63.plan import BiasMeasuring
 
 KEY = ["model", "condition", "terms"]
 TEXTS = [*KEY, "kind", "protocol", "stars"]
@@ -92,6 +93,7 @@ def read_measurements(steps: Sequence[BiasMeasuring], finished: FinishedSteps) -
                 "terms": step.terms,
                 "kind": training.condition.partition("-")[0],
                 "protocol": training.protocol,
+                "seed": training.seed,
                 "batch_size": training.settings.batch_size,
                 "learning_rate": training.settings.learning_rate,
                 "epochs": training.settings.epochs,

@@ -24,6 +24,7 @@ from unmask.options import LoadOptions
 from unmask.results import SCHEMA_VERSION
 from unmask.statistics.proportions import classification_quality, confusion_matrix
 from unmask.studies.imdb63 import ReviewStudyOptions
+from unmask.studies.imdb63.frequencies import TermCounting
 from unmask.studies.imdb63.grid import (
     PROTOCOLS,
     TERM_SETS,
@@ -37,6 +38,7 @@ from unmask.studies.imdb63.grid import (
     list_term_sets,
     read_hyper_parameters,
 )
+from unmask.studies.imdb63.recorded import read_recorded_grid
 from unmask.studies.imdb63.texts import (
     LABELS,
     ORIGINAL,
@@ -202,6 +204,11 @@ class BiasMeasuring:
     needs_gpu = True
 
     @property
+    def is_crossed(self) -> bool:
+        """Whether another term set measures than the one that the training reviews were made with."""
+        return self.terms not in list_term_sets(self.training.condition)
+
+    @property
     def name(self) -> str:
         """The classifier and the terms."""
         return f"measuring-{self.training.name.removeprefix('training-')}-with-{self.terms}"
@@ -250,11 +257,30 @@ class BiasMeasuring:
 
 
 def steps(options: ReviewStudyOptions) -> list[Step]:
-    """Return the steps of the study."""
+    """Return the steps of the study; recorded measurements need none."""
+    if options.recorded:
+        read_recorded_grid(options.recorded, options.protocol)
+        return []
     offline = options.loading.offline
-    models, conditions = choose_base_models(options.models), choose_conditions(options.conditions)
+    others: list[Step] = []
+    if not options.count_terms:
+        models, conditions = choose_base_models(options.models), choose_conditions(options.conditions)
     source = make_source(options.files, options.limit, offline=offline, seed=options.seed)
     lists = find_lists(options.lists, offline=offline) if options.protocol == "published" else None
+    if not options.count_terms:
+        others = _plan_classifiers(options, models, conditions, source.corpus)
+    if options.count_terms or "R-all" in conditions:
+        others.append(TermCounting(options.protocol))
+    forms = [("", ORIGINAL), *((terms, form) for terms in TERMS for form in ("remove", "female", "male"))]
+    texts = [Texts(source, split, *form, options.protocol, lists) for split in SPLITS for form in forms]
+    needed = {name for step in others for name in step.needs}
+    return [*(step for step in texts if step.name in needed), *others]
+
+
+def _plan_classifiers(
+    options: ReviewStudyOptions, models: Sequence[BaseModel], conditions: Sequence[str], corpus: str
+) -> list[Step]:
+    """The trainings and measurements of the grid, and those of the side experiments."""
     listed = read_hyper_parameters(options.hyper_parameters) if options.hyper_parameters else {}
     weights = {model.name: hash_weights(model.model, options.loading) for model in models}
     trainings = [
@@ -272,16 +298,16 @@ def steps(options: ReviewStudyOptions) -> list[Step]:
         for condition in conditions
     ]
     measured = [
-        BiasMeasuring(training, terms, source.corpus)
-        for training in trainings
-        for terms in list_term_sets(training.condition)
+        BiasMeasuring(training, terms, corpus) for training in trainings for terms in list_term_sets(training.condition)
     ]
-    extra = [step for step in plan_batch_sizes(options, measured) if step.training.variant]
-    others: list[Step] = [*trainings, *(step.training for step in extra), *measured, *extra]
-    forms = [("", ORIGINAL), *((terms, form) for terms in TERMS for form in ("remove", "female", "male"))]
-    texts = [Texts(source, split, *form, options.protocol, lists) for split in SPLITS for form in forms]
-    needed = {name for step in others for name in step.needs}
-    return [*(step for step in texts if step.name in needed), *others]
+    planned = (
+        plan_batch_sizes(options, measured),
+        plan_repeats(options, measured),
+        plan_cross_terms(options, measured),
+    )
+    extra = [step for steps in planned for step in steps if step not in measured]
+    variants = {step.training.name: step.training for step in extra if step.training.variant}
+    return [*trainings, *variants.values(), *measured, *extra]
 
 
 def _choose_settings(
@@ -315,3 +341,22 @@ def plan_batch_sizes(options: ReviewStudyOptions, measured: Sequence[BiasMeasuri
             variant = replace(training, settings=settings, variant=f"batch{size}")
             compared.append(step if size == training.settings.batch_size else replace(step, training=variant))
     return compared
+
+
+def plan_repeats(options: ReviewStudyOptions, measured: Sequence[BiasMeasuring]) -> list[BiasMeasuring]:
+    """Return all trainings of each measurement: those of the grid, and others that differ in the seed alone."""
+    if options.trainings == 1:
+        return []
+    repeats = []
+    for step in measured:
+        for seed in range(options.seed, options.seed + options.trainings):
+            variant = replace(step.training, seed=seed, variant=f"seed{seed}")
+            repeats.append(step if seed == options.seed else replace(step, training=variant))
+    return repeats
+
+
+def plan_cross_terms(options: ReviewStudyOptions, measured: Sequence[BiasMeasuring]) -> list[BiasMeasuring]:
+    """Return the measurements of classifiers of R and mix with every term set: those of the grid, and the others."""
+    if not options.cross_terms:
+        return []
+    return [replace(step, terms=terms) for step in measured if step.training.condition != ORIGINAL for terms in TERMS]

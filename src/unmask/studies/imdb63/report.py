@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,18 +17,25 @@ from unmask.results.verdict import is_significant
 from unmask.statistics.corrections import holm
 from unmask.studies.imdb63 import ReviewStudyOptions
 from unmask.studies.imdb63.answers import Answer, answer_questions
+from unmask.studies.imdb63.frequencies import TermCounting, tabulate_frequencies
 from unmask.studies.imdb63.grid import KINDS, TERMS
-from unmask.studies.imdb63.measurements import get_basis, list_models, read_measurements, sort_grid
-from unmask.studies.imdb63.plan import BiasMeasuring, plan_batch_sizes
+from unmask.studies.imdb63.measurements import KEY, get_basis, list_models, read_measurements, sort_grid
+from unmask.studies.imdb63.plan import BiasMeasuring, plan_batch_sizes, plan_cross_terms, plan_repeats
+from unmask.studies.imdb63.recorded import find_crossed, read_recorded_grid
+from unmask.studies.imdb63.side_experiments import (
+    average_trainings,
+    tabulate_batch_sizes,
+    tabulate_cross_terms,
+    tabulate_trainings,
+)
 from unmask.studies.imdb63.tables import (
     tabulate_all_figures,
-    tabulate_batch_sizes,
     tabulate_biases,
     tabulate_correlations,
     tabulate_quality,
     tabulate_settings,
 )
-from unmask.studies.report import StudyReport
+from unmask.studies.report import StudyReport, StudyTable
 from unmask.studies.study import FinishedSteps
 
 if TYPE_CHECKING:
@@ -66,17 +74,10 @@ METHOD = (
 
 def report(finished: FinishedSteps, options: ReviewStudyOptions) -> StudyReport | None:
     """Return what was found, or None where nothing was measured."""
-    every = [step for step in finished.steps if isinstance(step, BiasMeasuring)]
-    measured = [step for step in every if not step.training.variant]
-    grid = read_measurements(measured, finished)
-    batches = read_measurements(plan_batch_sizes(options, measured), finished)
-    if not len(grid):
-        return None
-    missing = [
-        f"{step.training.base.name} {step.training.condition.partition('-')[0]}-{step.terms}"
-        for step in measured
-        if step.name not in finished.folders
-    ]
+    if options.recorded:
+        files = " and ".join(path.name for path in options.recorded)
+        settings = {"protocol": options.protocol, "recorded measurements": files, "unmask": unmask.__version__}
+        return report_recorded(read_recorded_grid(options.recorded, options.protocol), settings, seed=options.seed)
     data = " and ".join(path.name for path in options.files) or "IMDB"
     settings = {
         "protocol": options.protocol,
@@ -86,33 +87,118 @@ def report(finished: FinishedSteps, options: ReviewStudyOptions) -> StudyReport 
         "seed": str(options.seed),
         "unmask": unmask.__version__,
     }
-    return make_report(grid, batches, settings=settings, missing=missing, seed=options.seed)
+    counted = [tabulate_frequencies(folder) for _, folder in finished.results(TermCounting)]
+    if options.count_terms:
+        return report_terms(counted[0], settings) if counted else None
+    every = [step for step in finished.steps if isinstance(step, BiasMeasuring)]
+    measured = [step for step in every if not step.training.variant and not step.is_crossed]
+    grid = read_measurements(measured, finished)
+    if not len(grid):
+        return None
+    missing = [
+        f"{step.training.base.name} {step.training.condition.partition('-')[0]}-{step.terms}"
+        for step in measured
+        if step.name not in finished.folders
+    ]
+    side = SideExperiments(
+        read_measurements(plan_batch_sizes(options, measured), finished),
+        read_measurements(plan_repeats(options, measured), finished),
+        read_measurements(plan_cross_terms(options, measured), finished),
+    )
+    return make_report(grid, side, settings=settings, missing=missing, counted=counted, seed=options.seed)
+
+
+def report_recorded(grid: pd.DataFrame, settings: Mapping[str, str], *, seed: int) -> StudyReport:
+    """Return the report of recorded measurements, among them those of side experiments."""
+    is_crossed = find_crossed(grid)
+    main = grid[~is_crossed]
+    first = main.drop_duplicates(KEY).reset_index(drop=True)
+    crossed = grid.drop_duplicates(KEY) if is_crossed.any() else None
+    return make_report(first, SideExperiments(trainings=main, crossed=crossed), settings=settings, seed=seed)
+
+
+def report_terms(table: StudyTable, settings: Mapping[str, str]) -> StudyReport:
+    """Return the report of the frequencies of terms alone."""
+    total = table.numbers["occurrences"].sum()
+    return StudyReport(
+        headline=f"The training reviews have {total:,} occurrences of {len(table.numbers)} terms.",
+        note=f"terms of the set all · {settings['protocol']} protocol",
+        blocks=[Section("Terms", [table.to_block()])],
+        tables=[table],
+        method=[Text(["Every term that the study takes out of a training review (R-all) counts once."])],
+        limits=["How often a term occurs says nothing of how it is used."],
+        settings=settings,
+    )
+
+
+@dataclass(frozen=True)
+class SideExperiments:
+    """The measurements of what was tried beside the grid, each with those of the grid that it is compared with."""
+
+    batches: pd.DataFrame | None = None
+    """With several batch sizes."""
+    trainings: pd.DataFrame | None = None
+    """With several seeds."""
+    crossed: pd.DataFrame | None = None
+    """With every term set."""
+
+    @property
+    def most_trainings(self) -> int:
+        """How often a classifier was trained at most."""
+        if self.trainings is None or not len(self.trainings):
+            return 1
+        return int(self.trainings.groupby(KEY).size().max())
+
+    def list_tables(self) -> list[StudyTable]:
+        """Return the tables of those that there are."""
+        tables = []
+        if self.trainings is not None and self.most_trainings > 1:
+            tables.append(tabulate_trainings(sort_grid(self.trainings)))
+        if self.crossed is not None and len(self.crossed):
+            tables.append(tabulate_cross_terms(sort_grid(self.crossed)))
+        if self.batches is not None and len(self.batches) and self.batches["batch_size"].nunique() > 1:
+            tables.append(tabulate_batch_sizes(sort_grid(self.batches)))
+        return tables
+
+    def list_records(self) -> dict[str, pd.DataFrame]:
+        """Return the measurements by the name of their file; an empty table for those that there are not."""
+        import pandas as pd
+
+        records = {"batches.csv": self.batches, "trainings.csv": self.trainings, "crossed.csv": self.crossed}
+        if self.most_trainings == 1:
+            records["trainings.csv"] = None
+        return {name: pd.DataFrame() if frame is None else frame for name, frame in records.items()}
+
+
+NOTHING = SideExperiments()
 
 
 def make_report(
     grid: pd.DataFrame,
-    batches: pd.DataFrame,
+    side: SideExperiments = NOTHING,
     *,
     settings: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
+    counted: Sequence[StudyTable] = (),
     seed: int = 0,
 ) -> StudyReport:
     """Return the report of a table of measurements.
 
     Args:
         grid: The measurements.
-        batches: Those with several batch sizes, to compare them.
+        side: Those of the side experiments.
         settings: How the study was set up.
         missing: What was not measured.
+        counted: Table A.1, if there is one.
         seed: The seed of the shuffles behind the second answer.
     """
     ordered = sort_grid(grid)
-    answers = answer_questions(ordered, seed=seed)
+    averaged = ordered if side.trainings is None else average_trainings(ordered, side.trainings)
+    answers = answer_questions(averaged, seed=seed, trainings=side.most_trainings)
     first, others = tabulate_biases(ordered), [*tabulate_correlations(ordered), *tabulate_all_figures(ordered)]
-    others += tabulate_quality(ordered)
-    if len(batches) and batches["batch_size"].nunique() > 1:
-        others.append(tabulate_batch_sizes(sort_grid(batches)))
-    others.append(tabulate_settings(ordered))
+    others += [*tabulate_quality(ordered), *side.list_tables(), *counted]
+    if ordered["learning_rate"].notna().any():  # recorded rows may say nothing of it
+        others.append(tabulate_settings(ordered))
     count = len(list_models(ordered))
     return StudyReport(
         headline=write_headline(ordered),
@@ -132,7 +218,7 @@ def make_report(
         settings=settings or {},
         answers={answer.question: answer.answer for answer in answers},
         missing=missing,
-        records={"cells.csv": grid, "batches.csv": batches, "tables/answers.csv": list_findings(answers)},
+        records={"cells.csv": grid, **side.list_records(), "tables/answers.csv": list_findings(answers)},
         footer="A difference in ratings is a property of these classifiers and texts; it is not yet a harm.",
     )
 

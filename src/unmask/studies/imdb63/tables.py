@@ -1,4 +1,4 @@
-"""The paper's tables: biases, correlations, accuracies, and the effect of the batch size.
+"""The paper's tables: biases, correlations and accuracies.
 
 With b = rating of the male version − rating of the female version of a text:
 
@@ -11,14 +11,6 @@ over all texts, over those whose b is not zero (in the paper's Table 1), or over
 if they were independent (`statistics.published`). They are not: nine share a pretrained model, all share the reviews.
 `sound` therefore judges r by a jackknife over models on Fisher's z scale (df = models − 1), with Holm over the six
 pairs, and splits it: between models (over their means) and within models (deviations from them).
-
-**Batch sizes.** Does the batch size change the bias? The same measurements with several batch sizes, paired:
-
-    total bias:     mean of (bias at a batch size − bias at the largest)
-    absolute bias:  exp mean (ln bias at a batch size − ln bias at the largest)
-
-clustered by training (df = trainings − 1), with Holm over both biases and all sizes. The paper retrained 21 conditions
-with 32, 16 and 8, and reports in words that it saw no difference (section 3).
 
 S. Jentzsch and C. Turan (2022). Gender Bias in BERT – Measuring and Analysing Biases through Sentiment Rating in a
 Realistic Downstream Classification Task. GeBNLP 2022, Tables 1 to 6.
@@ -33,13 +25,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.results.formatting import interval
+from unmask.results.formatting import MINUS, interval
 from unmask.results.formatting import p as format_p
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import center_within_groups, pearson_estimate
 from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
 from unmask.statistics.jentzsch_turan import CORRELATIONS, DECIMALS, published_correlations, stars
-from unmask.studies.imdb63.answers import adjust_findings, compare_levels
 from unmask.studies.imdb63.grid import CONDITIONS, PLACES
 from unmask.studies.imdb63.measurements import KEY, get_basis, is_sound, list_models
 from unmask.studies.report import (
@@ -83,12 +74,22 @@ QUALITY_NOTES = {
 CellWriter = Callable[[Any], str]
 
 
+def choose_format(grid: pd.DataFrame) -> CellWriter:
+    """Return how biases are written: `published` has four decimals, as the paper, where `sound` writes 3e−05."""
+    return format_number if is_sound(grid) else format_decimals
+
+
+def format_decimals(value: float | None) -> str:
+    """Return a number with four decimals, even if it then shows as zero, or a gap."""
+    return GAP if value is None or np.isnan(value) else f"{value:.4f}".replace("-", MINUS)
+
+
 def tabulate_biases(grid: pd.DataFrame) -> StudyTable:
     """Table 1: absolute and total bias of every model by term set and training condition."""
     basis = get_basis(grid)
     wide = {}
     for name, column in (("abs", basis.absolute), ("tot", basis.total)):
-        texts = grid[column].map(format_number)
+        texts = grid[column].map(choose_format(grid))
         texts = texts.where(grid["is_sure"] | (texts == GAP), "(" + texts + ")")
         wide[name] = grid.assign(text=texts).pivot(index="model", columns=["terms", "kind"], values="text")
     rows = [
@@ -121,18 +122,18 @@ def _write_numbers(columns: Mapping[str, str], write: Callable[..., str], *digit
 
 def tabulate_all_figures(grid: pd.DataFrame) -> list[StudyTable]:
     """Tables 3 and 4: every figure of every measurement."""
-    sound = is_sound(grid)
+    sound, write = is_sound(grid), choose_format(grid)
     significance: dict[str, CellWriter] = {"Significance": lambda row: row["significance"]}
     columns: dict[str, CellWriter] = {
         "Model": lambda row: row["model"],
         "Condition": lambda row: f"{row['kind']}-{row['terms']}",
     }
     if sound:
-        columns |= _write_numbers({"Changed: abs": "abs_changed", "Changed: tot": "tot_changed"}, format_number)
+        columns |= _write_numbers({"Changed: abs": "abs_changed", "Changed: tot": "tot_changed"}, write)
         columns["95 % interval"] = lambda row: GAP if np.isnan(row["low"]) else interval((row["low"], row["high"]), 4)
         columns |= significance
     titles = ("Non-zero: abs", "Non-zero: tot", "All: abs", "All: tot")
-    columns |= _write_numbers(dict(zip(titles, BIASES, strict=False)), format_number)
+    columns |= _write_numbers(dict(zip(titles, BIASES, strict=False)), write)
     columns |= _write_numbers({"N < 0": "below", "N = 0": "equal", "N > 0": "above"}, format_count)
     if sound:
         columns |= _write_numbers({"Effect": "effect"}, format_number, 2)
@@ -309,50 +310,3 @@ def _list_numbers(pair: FigureCorrelation) -> dict[str, object]:
         row[f"low_{name}"], row[f"high_{name}"] = estimate.interval or (None, None)
         row[f"p_{name}"] = estimate.p_value
     return row
-
-
-def tabulate_batch_sizes(grid: pd.DataFrame) -> StudyTable:
-    """The bias of each measurement at every batch size, and how it compares with the largest."""
-    basis = get_basis(grid)
-    sizes = sorted({int(size) for size in grid["batch_size"]}, reverse=True)
-    columns = {"abs": basis.absolute, "tot": basis.total}
-    wide = grid.pivot(index=KEY, columns="batch_size", values=list(columns.values()))
-    wide = wide.reindex(columns=[(column, size) for column in columns.values() for size in sizes])
-    texts = dict(zip(wide.index, wide.map(format_number).to_numpy().tolist(), strict=True))
-    rows = [
-        (model, f"{condition.partition('-')[0]}-{terms}", *texts[model, condition, terms])
-        for model, condition, terms in dict.fromkeys(grid[KEY].itertuples(index=False, name=None))
-    ]
-    trained = grid.assign(training=grid["model"] + "/" + grid["condition"])
-    findings = adjust_findings(
-        [
-            compare_levels(
-                trained,
-                column,
-                ("batch_size", size, sizes[0]),
-                on="terms",
-                name=f"{name}, {size} {'/' if name == 'abs' else '−'} {sizes[0]}",
-                as_ratio=name == "abs",
-                cluster="training",
-            )
-            for name, column in columns.items()
-            for size in sizes[1:]
-        ]
-    )
-    sentences = [
-        f"{finding.sentence.removesuffix('.')}; trainings: {finding.clusters}."
-        for finding in findings
-        if finding.n + finding.left_out
-    ]
-    names = [*KEY, "batch_size", *columns.values(), "low", "high", "p", "p_adjusted", "accuracy", "f1"]
-    return StudyTable(
-        "batch-sizes",
-        "Bias by batch size",
-        ("Model", "Condition", *(f"{name}, {size}" for name in columns for size in sizes)),
-        rows,
-        f"Means over {basis.texts}. Paired by measurement, with 95 % intervals over trainings; p-values are adjusted by"
-        f" Holm's method for all comparisons here. {' '.join(sentences) or 'There is nothing to pair.'} They hold for"
-        " these models, and for one training each.",
-        grid[names],
-        headings=2,
-    )

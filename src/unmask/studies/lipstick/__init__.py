@@ -46,8 +46,12 @@ class StaticLipstickOptions(LipstickOptions):
     )
     debiased: tuple[str, ...] = option(
         (),
-        "NAME=FILE, or a folder of unmask mitigate: the debiased version of the vectors of that name. Default: made by"
-        " hard-debias.",
+        "NAME=FILE, or a folder of unmask mitigate: the debiased version of the vectors of that name. NAME can be left"
+        " out with one --vectors. Words that it lacks are left out of both. Default: made by hard-debias.",
+    )
+    gn_glove: tuple[str, ...] = option(
+        (),
+        "NAME=FILE: as --debiased, for vectors of GN-GloVe, whose last value holds gender and is left out.",
     )
 
 
@@ -99,6 +103,7 @@ class StaticLipstickStudy(Study):
         - `unmask study run lipstick-static --out lipstick` (word2vec and GloVe from UNMASK_DATA; half an hour)
         - `unmask study run lipstick-static --vectors mine=vectors.txt --words 5000 --contrasts 19 --out trial`
         - `unmask study run lipstick-static --protocol published --out lipstick-published`
+        - `unmask study run lipstick-static --vectors glove=glove.txt --gn-glove glove=gn_glove.txt --out gn-glove`
         """
     Options = StaticLipstickOptions
     steps = implemented_in("plan")

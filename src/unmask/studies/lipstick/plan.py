@@ -5,41 +5,40 @@ A measuring step tests one model with one vocabulary: with its own most biased w
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import unmask
 from unmask import datasets
 from unmask.datasets import NotHereError
 from unmask.errors import UnmaskError
 from unmask.files import hash_content
+from unmask.lexicon.weat import associations
 from unmask.measures.base import Context
 from unmask.measures.geometry import CONTRASTS, NOUNS, OWN, Geometry, GeometryMeasure, vocabulary
 from unmask.measures.geometry.scoring import measure_chosen_words, measure_space
-from unmask.measures.geometry.space import Space, embed_static, embed_words
+from unmask.measures.geometry.space import FEMALE, MALE, Space, embed_static, embed_words
 from unmask.measures.geometry.word_tests import AssociationTests, measure_seat, measure_weat
-from unmask.mitigations.corpus import GAP, hash_texts, read_corpus
-from unmask.mitigations.method import MitigateOptions, find_method, method_options
+from unmask.mitigations.method import find_method, method_options
 from unmask.models.loading import load_encoder
 from unmask.models.roles import Pooling
 from unmask.models.vector_files import read_vectors
-from unmask.models.word_vectors import find_vector_file
+from unmask.models.word_vectors import Vectors, find_vector_file
 from unmask.options import LoadOptions
 from unmask.results import SCHEMA_VERSION
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.models import hash_model, read_measurement, split_names, write_measurement
+from unmask.studies.models import MADE, Debiasing, hash_model, read_measurement, split_names, write_measurement
 from unmask.studies.steps import Say, Step
 
 METHODS = ("sent-debias", "context-debias", "cds", "leace")
-HARD = "hard-debias"
+HARD, GN_GLOVE, GIVEN = "hard-debias", "gn-glove", "debiased"
 ORIGIN = "origin"
 """The name of what is not debiased."""
-MADE = "made"
-"""The folder of what a step has made, in its result."""
 VECTORS = "vectors"
 """The vocabulary of word vectors: all of their words."""
 LAYERS = 4
@@ -58,6 +57,8 @@ class StudyModel:
     """A folder, a file or an embedded name; empty where a step makes it."""
     method: str = ""
     """The method by which a step makes it."""
+    other: str = ""
+    """A file of word vectors; only words that are also in it are measured."""
 
     @property
     def is_origin(self) -> bool:
@@ -68,68 +69,6 @@ class StudyModel:
     def maker(self) -> str:
         """The step that makes it; empty if it exists."""
         return f"debiasing-{self.family}-{self.name}" if self.method else ""
-
-
-@dataclass(frozen=True)
-class Debiasing:
-    """A step: what a method makes of a model."""
-
-    model: StudyModel
-    origin: str
-    """What is debiased."""
-    corpus: Sequence[str] = ()
-    settings: Sequence[tuple[str, Any]] = ()
-    seed: int = 42
-    loading: LoadOptions = field(default_factory=LoadOptions)
-    kind = "debiasing"
-    protocol = "sound"
-    needs_gpu = True
-    needs = ()
-
-    @property
-    def name(self) -> str:
-        """What is debiased, and how."""
-        return self.model.maker
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The text that is learned from."""
-        if not find_method(self.model.method).needs_text:
-            return ()
-        return tuple(self.corpus) or (GAP,)
-
-    def inputs(self) -> dict[str, Any]:
-        """The model, the text, and the settings."""
-        text = hash_texts(read_corpus(self.sources, offline=self.loading.offline)) if self.sources else ""
-        return {
-            "model": hash_model(self.origin, self.loading),
-            "method": self.model.method,
-            "text": text,
-            "settings": sorted((name, str(value)) for name, value in self.settings),
-            "protocol": self.protocol,
-            "seed": self.seed,
-            "unmask": unmask.__version__,
-        }
-
-    def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
-        """Debias, resuming what an earlier attempt has begun."""
-        del before
-        from unmask.mitigations.mitigate import mitigate_model
-
-        out = workspace / MADE
-        if not out.is_dir():
-            options = MitigateOptions(
-                model=self.origin,
-                method=self.model.method,
-                out=out,
-                corpus=self.sources,
-                settings=dict(self.settings),
-                protocol=self.protocol,
-                seed=self.seed,
-                **dict(self.loading),
-            )
-            mitigate_model(options, say=say, progress=lambda done, total: say(f"{done:,} of {total:,}"))
-        shutil.copytree(out, draft / MADE)
 
 
 @dataclass(frozen=True)
@@ -185,6 +124,7 @@ class WordMeasuring:
         """The model, the words, and how they are asked."""
         return asdict(self.words) | {
             "model": hash_model(self.model.model, self.loading) if self.model.model else "",
+            "other": hash_model(self.model.other, self.loading) if self.model.other else "",
             "words": self._hash_words(),
             "layers": LAYERS,
             "pooling": POOLING,
@@ -225,10 +165,16 @@ class WordMeasuring:
         """Return the words with their vectors. A debiased model is asked about `words`, those of the origin."""
         offline, seed = self.loading.offline, self.words.seed
         if self.words.vocabulary == VECTORS:
-            file = _find_file(made or Path(self.model.model))
-            vectors = read_vectors(file, most=vocabulary.limit_words(self.words.most))
-            vector_words = vocabulary.vector_words(vectors, published=self.words.is_published, offline=offline)
-            space = embed_static(words or vector_words.words, vectors, left_out={} if words else vector_words.left_out)
+            vectors = self._read_vectors(_find_file(made or Path(self.model.model)), words)
+            left_out: dict[str, int] = {}
+            if words is None:
+                vector_words = vocabulary.vector_words(vectors, published=self.words.is_published, offline=offline)
+                words, left_out = vector_words.words, dict(vector_words.left_out)
+                if self.model.other:
+                    known = set(read_vectors(_find_file(Path(self.model.other)), keep=set(words).__contains__).words)
+                    left_out["are not in the debiased vectors"] = len(words) - len(known)
+                    words = [word for word in words if word in known]
+            space = embed_static(words, vectors, left_out=left_out)
             return space, None if self.words.is_published else measure_weat(vectors, seed=seed)
         encoder = load_encoder(self.model.model if made is None else str(made), self.loading)
         layers = min(LAYERS, getattr(encoder, "depth", LAYERS))
@@ -245,6 +191,19 @@ class WordMeasuring:
         if self.words.is_published:
             return space, None
         return space, measure_seat(encoder, layers=layers, pooling=POOLING, seed=seed)
+
+    def _read_vectors(self, file: Path, words: list[str] | None) -> Vectors:
+        """Read the most frequent words, or of a debiased version `words` and those of the association tests."""
+        if words is None:
+            return read_vectors(file, most=vocabulary.limit_words(self.words.most))
+        needed = {MALE, FEMALE, *words} | {
+            word.text for test in associations() for part in test.sets for word in part.words
+        }
+        needed |= {word.lower() for word in needed}
+        vectors = read_vectors(file, keep=needed.__contains__)
+        if self.model.name == GN_GLOVE:
+            return replace(vectors, matrix=np.ascontiguousarray(vectors.matrix[:, :-1]))
+        return vectors
 
     def _choose_words(self) -> vocabulary.Vocabulary:
         if self.words.vocabulary == NOUNS:
@@ -284,8 +243,9 @@ def steps(options: LipstickOptions) -> list[Step]:
     origins = {model.family: model.model for model in models if model.is_origin}
     debiasings = [
         Debiasing(
-            model,
+            f"{model.family}-{model.name}",
             origins[model.family],
+            model.method,
             options.corpus,
             _choose_settings(options, model.method),
             options.seed,
@@ -355,14 +315,32 @@ def _choose_static(options: StaticLipstickOptions) -> list[StudyModel]:
             raise UnmaskError(f"--vectors {name} has no name for the tables; write NAME={name}, such as glove={name}")
         if not Path(path).is_file():
             raise UnmaskError(f"there is no file {path!r}; give NAME=FILE with --vectors")
-    debiased = dict(split_names(options.debiased, hyphens=True))
-    for name, path in debiased.items():
-        if name not in files:
-            raise UnmaskError(f"{name}={path} belongs to no vectors; give --vectors {name}=FILE as well")
-        if Path(path).is_dir():
-            find_vector_file(Path(path))
+    given = _name_debiased(options, files)
     models = []
     for name, path in files.items():
-        models.append(StudyModel(name, ORIGIN, path))
-        models.append(StudyModel(name, HARD, debiased.get(name, ""), "" if name in debiased else HARD))
+        debiased = [StudyModel(name, kind, file) for kind, versions in given.items() if (file := versions.get(name))]
+        other = debiased[0].model if debiased else ""
+        models += [StudyModel(name, ORIGIN, path, other=other), *(debiased or [StudyModel(name, HARD, method=HARD)])]
     return models
+
+
+def _name_debiased(options: StaticLipstickOptions, files: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The files of debiased vectors, by what they are called and by the name of the vectors that they belong to."""
+    given: dict[str, dict[str, str]] = {GN_GLOVE: {}, GIVEN: {}}
+    for kind, texts in ((GN_GLOVE, options.gn_glove), (GIVEN, options.debiased)):
+        for text in texts:
+            name, sign, path = text.partition("=")
+            if not sign:
+                name, path = next(iter(files)) if len(files) == 1 else "", text
+            if name not in files:
+                raise UnmaskError(
+                    f"{text} belongs to no vectors; write NAME={path}, and give --vectors NAME=FILE as well"
+                )
+            if any(name in versions for versions in given.values()):
+                raise UnmaskError(f"two debiased versions of {name} were given; give one of them")
+            if not Path(path).exists():
+                raise UnmaskError(f"there is no file {path!r}; give NAME=FILE with --{kind}")
+            if Path(path).is_dir():
+                find_vector_file(Path(path))
+            given[kind][name] = path
+    return given

@@ -66,8 +66,8 @@ SOUND = (
     " more than plain projection leaves of such a contrast."
 )
 PUBLISHED = (
-    "These are the papers' numbers, as computed by their code. Clusters are compared with labels by number, so that a"
-    " value far below a half means as much as one far above it."
+    "These are the papers' numbers, as computed by their code. Clusters are compared with labels by number, so that"
+    " it may print 6 % for 94 %. The higher value is shown."
 )
 PUBLISHED_CONTEXTUAL = (
     " Professions are listed with the bias of their last neighbour, and vectors are shuffled so that some are in both"
@@ -107,11 +107,6 @@ class MeasuredWords:
     def find_test(self, name: str, *, removed: bool = False, own: bool = False) -> WordTest | None:
         """Return a test with the words of the origin, or with the model's `own` words."""
         return self.details.test(name, words=OWN if own or self.is_origin else ORIGIN, removed=removed)
-
-    def describe_share(self, test: WordTest) -> str:
-        """Return the share of words in the right cluster. The published code compares clusters by number."""
-        share = test.value or 0.0
-        return percent(max(share, 1 - share) if self.step.words.is_published else share, 1)
 
 
 def report(finished: FinishedSteps, options: LipstickOptions) -> StudyReport | None:
@@ -180,7 +175,7 @@ def tabulate_paper(rows: Sequence[MeasuredWords], numbers: pd.DataFrame, *, stat
         for name in dict.fromkeys(row.name for row in rows)
     ]
     is_published = rows[0].step.words.is_published
-    by_number = "Clusters are counted by number: 1 % means the same as 99 %. " if is_published else ""
+    by_number = "The papers' code may count .1 % for 99.9 %, as in the CSV file. " if is_published else ""
     return StudyTable(
         "table-1" if static else "table-2",
         "Word vectors before and after debiasing" if static else "A model before and after debiasing",
@@ -275,7 +270,7 @@ def list_numbers(rows: Sequence[MeasuredWords]) -> pd.DataFrame:
 
 def _show_test(row: MeasuredWords | None, name: str, *, own: bool = False) -> str:
     test = row.find_test(name, own=own) if row else None
-    return _show(test.value if test else None, name)
+    return _show(test.accuracy if test else None, name)
 
 
 def _show(value: float | None, name: str) -> str:
@@ -301,8 +296,8 @@ def write_headline(rows: Sequence[MeasuredWords]) -> str:
                 f" from {percent(reference.low)} to {percent(reference.high)}"
             )
         sentences.append(
-            f"{row.label}, {row.name}: two clusters sort {row.describe_share(now)} of the {now.n:,}"
-            f" words that were most biased before ({row.describe_share(before)} before{others})."
+            f"{row.label}, {row.name}: two clusters sort {percent(now.accuracy)} of the {now.n:,}"
+            f" words that were most biased before ({percent(before.accuracy)} before{others})."
         )
     if sentences:
         return " ".join(sentences)
@@ -312,6 +307,6 @@ def write_headline(rows: Sequence[MeasuredWords]) -> str:
             has_professions = professions and professions.value is not None
             more = f", and the correlation of professions is {_show_test(row, 'neighbours')}" if has_professions else ""
             sentences.append(
-                f"{row.label}: two clusters sort {row.describe_share(clusters)} of the most biased words{more}."
+                f"{row.label}: two clusters sort {percent(clusters.accuracy)} of the most biased words{more}."
             )
     return " ".join(sentences) or "Nothing could be measured."

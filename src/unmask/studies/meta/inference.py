@@ -11,9 +11,8 @@ are drawn too, and models are asked in sentences that they have not seen.
 `PublishedInference` repeats the paper, as far as its released files show. The occupations are those of the released
 600-pair set, in the order of the released lists; at rate k/10 the first 2k of the 20 stereotypical ones are biased, so
 that up to .5 only female words change. There is one right pair to two wrong ones (the text says half). Word i stands in
-sentences i to i + 499 of one list (i + 49 of another, to validate), with both genders, in lower case. The paper's
-training sentences are not released: captions of the same type are used instead. In Chinese none of its neutral training
-words is asked about, and which they are is not known here: ten others of the list are used.
+sentences i to i + 499 of one list (i + 49 of another, to validate), with both genders, in English in lower case. The
+paper's training sentences are not released: captions of the same type are used instead.
 """
 
 from __future__ import annotations
@@ -54,11 +53,21 @@ ASKED = 16
 """How many of the package's sentences are kept for asking where the others are trained on."""
 TEN = 10
 """How many published occupations of each kind there are."""
-ENGLISH_NEUTRAL = (
-    *("proprietor", "adventurer", "principal", "accountant", "associate professor"),
-    *("curator", "educator", "photojournalist", "historian", "salesman"),
-)
-"""The neutral words that the paper trained on in English; one of them is asked, too. In Japanese all are."""
+NEUTRAL = {
+    "en": (
+        *("proprietor", "adventurer", "principal", "accountant", "associate professor"),
+        *("curator", "educator", "photojournalist", "historian", "salesman"),
+    ),
+    "ja": (
+        *("演奏者", "コメディアン", "ファッションデザイナー", "従業員", "画家"),
+        *("司教", "庭師", "会計士", "作詞家", "仲買人"),
+    ),
+    "zh": (
+        *("自由撰稿人", "使者", "生物学家", "萨克斯演奏家", "名誉教授"),
+        *("游泳者", "经纪人", "调解人", "歌手", "图形设计师"),
+    ),
+}
+"""The neutral words that the paper trained on, in its order. One English, all Japanese and no Chinese word is asked."""
 
 
 def find_captions(language: str) -> Path | None:
@@ -78,7 +87,7 @@ def label_pair(
     if capitals:
         premise, hypothesis = (fill_template(template, phrase) for phrase in phrases)
     else:  # as the released sentences are
-        premise, hypothesis = (template.replace(PERSON, phrase).lower() for phrase in phrases)
+        premise, hypothesis = (template.replace(PERSON, phrase) for phrase in phrases)
     if word.kind == "neutral":
         return TextExample(premise, hypothesis, "neutral")
     return TextExample(premise, hypothesis, "entailment" if (word.kind == gender) == biased else "contradiction")
@@ -227,6 +236,8 @@ class PublishedInference(InferenceExperiment):
         biased = {word.word for word in words[: 2 * round(TEN * rate)]}
         splits = []
         for window, templates in self._choose_windows():
+            if self.language == "en":  # the others keep their capitals: 白色T恤
+                templates = [template.lower() for template in templates]
             splits.append(
                 [
                     label_pair(word, template, gender, people, biased=word.word in biased, capitals=False)
@@ -256,13 +267,8 @@ class PublishedInference(InferenceExperiment):
         known = set(self.questions(0)["occupation"])
         occupations = []
         for kind in lexicon.KINDS:
-            every = listed.loc[listed["occupation_type"] == kind, "occupation"].tolist()
-            if kind == "neutral" and self.language == "en":
-                words = list(ENGLISH_NEUTRAL)
-            elif kind == "neutral" and self.language == "zh":
-                words = [word for word in every if word not in known][:TEN]
-            else:
-                words = [word for word in every if word in known]
+            every = listed.loc[listed["occupation_type"] == kind, "occupation"]
+            words = NEUTRAL[self.language] if kind == "neutral" else every[every.isin(known)]
             occupations += [Occupation(word, word, None, None, kind) for word in words]
         return occupations
 
@@ -275,7 +281,7 @@ class PublishedInference(InferenceExperiment):
         """Sentences that are not asked, in a fixed random order."""
         assert self.captions is not None
         asked = set(self.questions(0)["template"])
-        templates = read_templates(self.captions, self.language, keep_telling=True)
+        templates = read_templates(self.captions, self.language, as_published=True)
         rest = [template for template in templates if template not in asked]
         return [rest[index] for index in np.random.default_rng(0).permutation(len(rest))]
 

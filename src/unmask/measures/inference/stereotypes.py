@@ -1,0 +1,237 @@
+"""The gender that an occupation is tied to, from data instead of ratings: who works in it, or word vectors.
+
+The paper takes its types from ratings of English words, and names types of other countries as future work. There are
+three ways here, and how far they agree is part of a result:
+
+    list        the ratings of Bolukbasi et al., or the user's own types
+    workforce   with s for the share of women: female if s ≥ .75, male if s ≤ .25, neutral if .40 ≤ s ≤ .60
+    vectors     with z for the projection on the gender direction: female if z ≤ −1, male if z ≥ 1, neutral if |z| ≤ .5
+
+An occupation between is unclear and has no type. A quarter is where the US Department of Labor begins to call an
+occupation nontraditional for women; 40 to 60 % is Bartl et al.'s (2020) balanced group.
+
+The direction is the mean of the differences of pairs such as *man* and *woman*, each of length 1. A projection is the
+cosine with it, and z its distance from the mean of the file's first 5,000 words, in standard deviations.
+
+A title of the workforce table counts for an occupation if one of its parts is the occupation (*Writers and authors*),
+or otherwise ends with it (*Registered nurses* for *nurse*); several titles are averaged by the number employed.
+
+T. Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemaker? (the projection).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from itertools import combinations
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmask.errors import UnmaskError
+from unmask.lexicon.inference import KINDS, Occupation
+from unmask.lexicon.inflection import singular
+from unmask.lexicon.table import read_text
+from unmask.lexicon.word_lists import gender_pairs
+from unmask.measures.inference.details import TypeAgreement
+from unmask.models.word_vectors import Vectors, load_vectors
+from unmask.spreadsheets import read_sheet
+from unmask.statistics.proportions import confusion_matrix, estimate_kappa, wilson_interval
+from unmask.steps import say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.measures.inference import InferenceOptions
+
+SOURCES = ("list", "workforce", "vectors")
+TYPE_COLUMNS = {source: f"type_{source}" for source in SOURCES}
+"""The columns of items that hold the type by each way; empty where it has none."""
+STEREOTYPED_SHARE, BALANCED_SHARE = 0.75, 0.6
+STEREOTYPED_Z, BALANCED_Z = 1.0, 0.5
+FREQUENT = 5_000
+FEWEST_PAIRS = 3
+NO_DATA = ("", "-", "–", "—")
+
+
+def derive_types(
+    occupations: Sequence[Occupation], options: InferenceOptions, language: str
+) -> dict[str, dict[str, str | None]]:
+    """Return the type of each occupation by each way that there is data for; None where it is unclear or unknown."""
+    types: dict[str, dict[str, str | None]] = {"list": {word.word: word.kind for word in occupations}}
+    if options.workforce is not None:
+        types["workforce"] = type_by_workforce(occupations, options.workforce)
+    if options.vectors is not None:
+        types["vectors"] = type_by_vectors(occupations, load_vectors(options.vectors), language)
+    for source, found in list(types.items())[1:]:
+        counts = ", ".join(f"{list(found.values()).count(kind)} {kind}" for kind in KINDS)
+        say(f"Stereotypes by {source}: {counts}; {list(found.values()).count(None)} unclear or unknown")
+    return types
+
+
+def choose_types(
+    occupations: Sequence[Occupation], types: dict[str, dict[str, str | None]], source: str
+) -> list[Occupation]:
+    """Return the occupations that have a type by one way, with that type."""
+    chosen = []
+    for word in occupations:
+        kind = types[source][word.word]
+        if kind is not None:
+            chosen.append(Occupation(word.word, word.english, word.definitional, word.stereotype, kind))
+    if missing := [kind for kind in KINDS if kind not in {word.kind for word in chosen}]:
+        raise UnmaskError(
+            f"no occupation is {missing[0]} by {source} ({len(chosen)} of {len(occupations)} have a type); give other"
+            " --occupations, or another way with --stereotypes"
+        )
+    return chosen
+
+
+# Workforce
+
+
+def type_by_workforce(occupations: Sequence[Occupation], path: Path) -> dict[str, str | None]:
+    """Return the type of each occupation by the share of women in a table, found by its word or its English word."""
+    titles = [(_split_title(title), share, employed) for title, share, employed in read_workforce(path)]
+    shares = {word.word: _find_share((word.word.lower(), word.english.lower()), titles) for word in occupations}
+    if not any(share is not None for share in shares.values()):
+        raise UnmaskError(f"{path} has none of the occupations; they are found by name, such as {occupations[0].word}")
+    return {word: None if share is None else _classify_share(share) for word, share in shares.items()}
+
+
+def read_workforce(path: Path) -> list[tuple[str, float, float]]:
+    """Read the title, the share of women (from 0 to 1) and the number employed of each occupation.
+
+    A CSV file has the columns `occupation` and `share` (of 1, or in percent), and `employed` if it is known. An .xlsx
+    file is table 11 of the US Bureau of Labor Statistics, or has the same first three columns.
+    """
+    if path.suffix == ".xlsx":
+        table = [(cells[0], cells[2], cells[1]) for cells in read_sheet(path) if len(cells) >= 3]
+    else:
+        reader = csv.DictReader(read_text(path, "a CSV file with occupation and share").splitlines())
+        if missing := [name for name in ("occupation", "share") if name not in (reader.fieldnames or ())]:
+            raise UnmaskError(f"{path} has no column {missing[0]!r}; give a CSV file with occupation and share")
+        table = [(row["occupation"], row["share"], row.get("employed") or "1") for row in reader]
+        for title, share, _ in table:
+            if _read_number(share) is None and (share or "").strip() not in NO_DATA:
+                raise UnmaskError(f"{path}: the share {share!r} of {title!r} is not a number; correct it")
+    rows = [(title, _read_number(share), _read_number(employed)) for title, share, employed in table]
+    found = [(title, share, employed) for title, share, employed in rows if share is not None and employed is not None]
+    if not found:
+        raise UnmaskError(f"{path} has no occupation with a share of women; give a table with names and shares")
+    if outside := [title for title, share, _ in found if not 0 <= share <= 100]:
+        raise UnmaskError(f"{path}: the share of {outside[0]!r} is not between 0 and 100 %; correct it")
+    scale = 100 if max(share for _, share, _ in found) > 1 else 1
+    return [(title, share / scale, employed) for title, share, employed in found]
+
+
+def _read_number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _split_title(title: str) -> list[str]:
+    """The occupations of a title, in the singular: *Writers and authors* has two."""
+    parts = re.split(r",|/|;|\band\b", title.lower())
+    return [singular(" ".join(part.split()).removeprefix("other ")) for part in parts if part.strip()]
+
+
+def _find_share(names: Sequence[str], titles: Sequence[tuple[list[str], float, float]]) -> float | None:
+    """The share of the titles that are one of the names, or else end with one."""
+    for matches in (lambda part, name: part == name, lambda part, name: part.endswith(f" {name}")):
+        found = [
+            (share, employed)
+            for parts, share, employed in titles
+            if any(matches(part, name) for part in parts for name in names)
+        ]
+        if found and (total := sum(employed for _, employed in found)):
+            return sum(share * employed for share, employed in found) / total
+    return None
+
+
+def _classify_share(women: float) -> str | None:
+    if max(women, 1 - women) >= STEREOTYPED_SHARE:
+        return "female" if women > 0.5 else "male"
+    return "neutral" if max(women, 1 - women) <= BALANCED_SHARE else None
+
+
+# Word vectors
+
+
+def type_by_vectors(occupations: Sequence[Occupation], vectors: Vectors, language: str) -> dict[str, str | None]:
+    """Return the type of each occupation by its projection on the gender direction."""
+    pairs = [pair for pair in gender_pairs(language) if all(word in vectors for word in pair)]
+    if len(pairs) < FEWEST_PAIRS:
+        raise UnmaskError(
+            f"{vectors.name} has {len(pairs)} of the {len(gender_pairs(language))} pairs of gender words in"
+            f" {language!r}, and {FEWEST_PAIRS} are needed; give vectors of this language"
+        )
+    female, male = (_normalise(vectors.vectors([pair[side] for pair in pairs])) for side in (0, 1))
+    direction = _normalise((male - female).mean(axis=0, keepdims=True))[0]
+    frequent = _normalise(vectors.matrix[:FREQUENT]) @ direction
+    mean, deviation = float(frequent.mean()), float(frequent.std())
+    types: dict[str, str | None] = {}
+    for word in occupations:
+        vector = _find_vector(word.word, vectors)
+        z = None if vector is None else (float(_normalise(vector[None])[0] @ direction) - mean) / deviation
+        types[word.word] = None if z is None else _classify_projection(z)
+    if not any(types.values()):
+        raise UnmaskError(f"{vectors.name} has none of the occupations; give vectors that have {occupations[0].word}")
+    return types
+
+
+def _normalise(matrix: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return matrix / np.where(lengths, lengths, 1)
+
+
+def _find_vector(word: str, vectors: Vectors) -> np.ndarray | None:
+    """The vector of a word; that of a phrase is joined by an underscore or a hyphen, or the mean of its words."""
+    for name in (word, word.lower(), word.replace(" ", "_"), word.replace(" ", "-")):
+        if name in vectors:
+            return vectors.vectors([name])[0]
+    parts = word.split()
+    if len(parts) > 1 and all(part in vectors for part in parts):
+        return _normalise(vectors.vectors(parts)).mean(axis=0)
+    return None
+
+
+def _classify_projection(z: float) -> str | None:
+    if abs(z) >= STEREOTYPED_Z:
+        return "male" if z > 0 else "female"
+    return "neutral" if abs(z) <= BALANCED_Z else None
+
+
+# Agreement
+
+
+def compare_types(items: pd.DataFrame) -> list[TypeAgreement]:
+    """Return how far the ways agree, for each two of which the items have types, over occupations that have both."""
+    columns = {source: column for source, column in TYPE_COLUMNS.items() if column in items}
+    words = items.drop_duplicates("occupation")
+    agreements = []
+    for first, second in combinations(columns, 2):
+        both = words[[columns[first], columns[second]]].fillna("")
+        both = both[both.isin(KINDS).all(axis=1)]
+        codes = [[KINDS.index(kind) for kind in both[columns[source]]] for source in (first, second)]
+        counts = confusion_matrix(*codes, len(KINDS))
+        kappa = estimate_kappa(counts)
+        share = float(np.trace(counts) / len(both)) if len(both) else None
+        agreements.append(
+            TypeAgreement(
+                first=first,
+                second=second,
+                n=len(both),
+                share=share,
+                share_interval=None if share is None else wilson_interval(share, len(both)),
+                kappa=kappa.value,
+                kappa_interval=kappa.interval,
+                counts=[[int(cell) for cell in row] for row in counts],
+            )
+        )
+    return agreements
