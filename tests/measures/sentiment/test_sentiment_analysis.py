@@ -234,7 +234,7 @@ def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
 def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None:
     assert measure(Planted(), file).headline_text == (
         "No clear bias: over the 5 texts with a gender term, the male version is rated higher by 0.0400 on average"
-        " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 1.000)."
+        " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 0.855)."
         " A single text moves by 0.1200 on average, one way or the other (large); 2 of 5 (40.0 %) get another label."
     )
     many = write_lines(tmp_path / "many.txt", *(f"He won the war {n} times, and the film says so." for n in range(40)))
