@@ -223,13 +223,14 @@ def test_without_its_package_a_result_is_shown_but_not_analysed(audited: tuple[P
         unmask.analyse(audited[0])
 
 
-def test_it_stands_beside_ours_and_all_tests_are_corrected_together(extras: Path, model_folder: Folder) -> None:
+def test_it_stands_beside_ours_and_each_is_corrected_by_itself(extras: Path, model_folder: Folder) -> None:
     (extras / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
-    audit = unmask.audit(
-        str(model_folder("bert-uncased")), measures=("association", "pronouns"), templates=extras / "t.csv"
-    )
+    model, templates = str(model_folder("bert-uncased")), extras / "t.csv"
+    audit = unmask.audit(model, measures=("association", "pronouns"), templates=templates)
     assert [measurement.name for measurement in audit.measurements] == ["association", "pronouns"]
-    tests = [test for measurement in audit.measurements for test in measurement.tests.values()]
+    alone = unmask.audit(model, measures="association", templates=templates)
+    assert audit.measurements[0].tests == alone.measurements[0].tests
+    tests = audit.measurements[1].tests.values()
     assert [test.p_adjusted for test in tests] == pytest.approx(holm([test.p_value for test in tests]))
     assert audit.result.configuration["measures"] == ["association", "pronouns"]
     assert set(audit.items) == {"association", "pronouns"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from unmask.measures.association import AssociationMeasure
 from unmask.measures.association.analysis import analyse
 from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.interpretation import describe_hardly_read, effect_label, interpret
@@ -63,16 +64,19 @@ def test_caveats_say_what_applies(items: pd.DataFrame) -> None:
     assert "grammatical-agreement" in {caveat.code for caveat in german.caveats}
 
 
-def test_chance_alone_and_chance_among_many_are_told_apart(items: pd.DataFrame) -> None:
-    measurement = _adjusted(items)
-    test = measurement.tests["stereotype"].model_copy(update={"p_value": 0.02, "p_adjusted": 0.1})
-    headline = interpret(
-        measurement.model_copy(update={"tests": {**measurement.tests, "stereotype": test}})
-    ).headline_text
-    assert headline.startswith("No clear stereotype")
-    assert "p = 0.020" in headline
-    assert "p = 0.100 after correction" in headline
-    assert "compatible" not in headline
+def test_the_stereotype_is_not_corrected_for_other_tests(items: pd.DataFrame) -> None:
+    measurement = analyse(items, Context())
+    p_values = {"stereotype": 0.04, "workforce share, pearson": 0.01, "workforce share, spearman": 0.02}
+    tests = {
+        name: test.model_copy(update={"p_value": p_values.get(name, 0.5)}) for name, test in measurement.tests.items()
+    }
+    adjusted = AssociationMeasure().adjust_tests(measurement.model_copy(update={"tests": tests}))
+    others = [test.p_adjusted for name, test in adjusted.tests.items() if name not in p_values]
+    assert adjusted.tests["stereotype"].p_adjusted == 0.04
+    assert adjusted.tests["workforce share, pearson"].p_adjusted == 0.01 * (1 + len(others))
+    assert adjusted.tests["workforce share, spearman"].p_adjusted is None  # it restates Pearson's
+    assert others == [1.0] * len(others)
+    assert "along gender stereotypes" in interpret(adjusted).headline_text
 
 
 def test_professions_that_the_model_has_hardly_read_about_are_named(items: pd.DataFrame) -> None:

@@ -28,6 +28,7 @@ from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater, weigh_labels
 from unmask.measures.sentiment.scoring import score_pairs
 from unmask.results import Measurement
+from unmask.statistics.corrections import holm
 from unmask.training.examples import TextExample
 
 MALE = re.compile(r"\b(he|him|his|man|men|brother|father|actor)\b", re.IGNORECASE)
@@ -161,12 +162,13 @@ def test_tests_agree_with_scipy_and_the_rest_with_paper_and_pencil(file: Path) -
     assert details.detectable == pytest.approx((1.959964 + 0.841621) * CHANGED.std(ddof=1) / 5**0.5, rel=1e-6)
 
 
-def test_p_is_corrected_for_the_tests_of_the_labels(file: Path) -> None:
+def test_the_tests_of_the_labels_are_corrected_together_and_the_bias_is_not(file: Path) -> None:
     tests = measure(Planted(), file).tests
     assert list(tests) == ["bias", "bias, bad texts", "bias, good texts"]
     assert [test.n for test in tests.values()] == [5, 2, 3]
-    values = [test.p_value for test in tests.values() if test.p_value is not None]
-    assert tests["bias"].p_adjusted == pytest.approx(min(1.0, max(values[0], 3 * min(values))))
+    assert tests["bias"].p_adjusted == tests["bias"].p_value
+    by_label = [tests[f"bias, {label} texts"] for label in ("bad", "good")]
+    assert [test.p_adjusted for test in by_label] == pytest.approx(holm([test.p_value for test in by_label]))
 
 
 def test_parts_add_up(file: Path) -> None:
@@ -232,7 +234,7 @@ def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
 def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None:
     assert measure(Planted(), file).headline_text == (
         "No clear bias: over the 5 texts with a gender term, the male version is rated higher by 0.0400 on average"
-        " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 1.000)."
+        " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 0.855)."
         " A single text moves by 0.1200 on average, one way or the other (large); 2 of 5 (40.0 %) get another label."
     )
     many = write_lines(tmp_path / "many.txt", *(f"He won the war {n} times, and the film says so." for n in range(40)))
