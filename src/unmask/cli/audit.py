@@ -170,9 +170,7 @@ def analyse_command(
     options: AnalyseOptions,
     items: Annotated[
         Path,
-        typer.Argument(
-            help="Recorded scores, one row per item: an audit folder, .jsonl, .csv, .tsv or .parquet."
-        ),
+        typer.Argument(help="Recorded scores, one row per item: an audit folder, .jsonl, .csv, .tsv or .parquet."),
     ],
     *,
     out: Annotated[

@@ -99,7 +99,7 @@ class Estimate(Record):
     df: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
-    """The p-value that is judged: of a primary test its own, of secondary tests after Holm's correction over those of the
+    """The p-value that is judged: of a primary test its own; of other tests after Holm's correction over those of the
     measurement; in `published` the p-value itself, as in the paper. None: the test only restates another one."""
     effect_size: float | None = None
     effect_size_name: str = ""

@@ -125,8 +125,8 @@ def _describe_bias(measurement: Measurement, details: Ratings) -> str:
         if test.interval is None or includes_zero:
             return f"No clear bias: {finding}, which is compatible with no difference ({p})."
         return (
-            f"No clear bias: {finding}, but the typical text does not clearly lean that way ({p}); a few texts may carry"
-            " the mean."
+            f"No clear bias: {finding}, but the typical text does not clearly lean that way ({p}); a few texts may"
+            " carry the mean."
         )
     if includes_zero or (test.effect_size or 0.0) * test.value < 0:  # a few texts that move far outweigh many others
         return (
