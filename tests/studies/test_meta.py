@@ -292,10 +292,10 @@ def test_filled_templates_are_the_released_rows(language: str, data: Path) -> No
     """All 5,420 pairs (Chinese 5,320) from their templates and words, with the capitals that the files have."""
     rows = read_released(language, data / "nli-coal")
     people = caption_people(language)
-    for row in rows.itertuples():
-        word = lexicon.Occupation(row.occupation, row.occupation, None, None, row.occupation_type)
-        filled = label_pair(word, row.template, row.gender, people, biased=True, capitals=False)
-        assert (filled.text, filled.pair) == (row.premise, row.hypothesis)
+    for row in rows.to_dict("records"):
+        word = lexicon.Occupation(row["occupation"], row["occupation"], None, None, row["occupation_type"])
+        filled = label_pair(word, row["template"], row["gender"], people, biased=True, capitals=False)
+        assert (filled.text, filled.pair) == (row["premise"], row["hypothesis"])
     assert len(rows) == (5_320 if language == "zh" else 5_420)
 
 

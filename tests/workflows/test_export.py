@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,7 +22,7 @@ from unmask.workflows.export import ExportOptions, export_items
 RELEASED_FIELDS = ["id", "sentence1", "sentence2", "label", "occ_word", "occ_type"]
 
 
-def _export(language: str, **options: object) -> pd.DataFrame:
+def _export(language: str, **options: Any) -> pd.DataFrame:
     return export_items(ExportOptions(measure="inference", out=Path("unused.jsonl"), language=language, **options))
 
 

@@ -26,6 +26,7 @@ from unmask.measures.inference.stereotypes import (
     type_by_workforce,
 )
 from unmask.models.word_vectors import load_vectors
+from unmask.workflows.audit import Audit
 
 TABLE = """occupation,share,employed
 Registered nurses,90,300
@@ -101,7 +102,7 @@ def test_tables_that_cannot_be_used(content: str, message: str, tmp_path: Path) 
 
 def test_the_table_of_the_bureau_of_labor_statistics(data: Path) -> None:
     rows = {title: (share, employed) for title, share, employed in read_workforce(data / "workforce" / "cpsaat11.xlsx")}
-    assert rows["Chief executives"] == (pytest.approx(0.291), 1664)
+    assert rows["Chief executives"] == pytest.approx((0.291, 1664))
     assert "Legislators" not in rows  # too few to have a share
     types = type_by_workforce(lexicon.occupations("en"), data / "workforce" / "cpsaat11.xlsx")
     assert {word for word, kind in types.items() if kind == "female"} >= {"nurse", "librarian", "receptionist"}
@@ -219,7 +220,9 @@ def test_an_audit_reports_the_agreement(tmp_path: Path) -> None:
     assert "Agreement of types" in done.stdout
     assert "list and workforce" in done.stdout
     assert "Occupations have the type of their workforce" in done.stdout
-    measurement = unmask.load(tmp_path / "out").measurements[0]
+    audit = unmask.load(tmp_path / "out")
+    assert isinstance(audit, Audit)
+    measurement = audit.measurements[0]
     details = measurement.read_details(Inference)
     assert details.stereotypes == "workforce"
     pairs = {(pair.first, pair.second): pair for pair in details.agreement}

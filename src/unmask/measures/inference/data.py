@@ -73,7 +73,7 @@ def export(options: InferenceOptions, context: Context) -> pd.DataFrame:
     pairs = build(options, context)
     kinds = {kind: name for name, kind in RELEASED_KINDS.items()}
     control = pairs["set"] == CONTROL  # its hypothesis follows
-    exported = {
+    exported: dict[str, Any] = {
         "id": range(len(pairs)),
         "sentence1": pairs["premise"],
         "sentence2": pairs["hypothesis"],

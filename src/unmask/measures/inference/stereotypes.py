@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.lexicon.inference import KINDS, Occupation
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from unmask.measures.inference import InferenceOptions
 
+Array = NDArray[np.floating]
 SOURCES = ("list", "workforce", "vectors")
 TYPE_COLUMNS = {source: f"type_{source}" for source in SOURCES}
 """The columns of items that hold the type by each way; empty where it has none."""
@@ -143,11 +145,11 @@ def _split_title(title: str) -> list[str]:
 
 def _find_share(names: Sequence[str], titles: Sequence[tuple[list[str], float, float]]) -> float | None:
     """The share of the titles that are one of the names, or else end with one."""
-    for matches in (lambda part, name: part == name, lambda part, name: part.endswith(f" {name}")):
+    for is_whole in (True, False):
         found = [
             (share, employed)
             for parts, share, employed in titles
-            if any(matches(part, name) for part in parts for name in names)
+            if any(part == name if is_whole else part.endswith(f" {name}") for part in parts for name in names)
         ]
         if found and (total := sum(employed for _, employed in found)):
             return sum(share * employed for share, employed in found) / total
@@ -185,20 +187,20 @@ def type_by_vectors(occupations: Sequence[Occupation], vectors: Vectors, languag
     return types
 
 
-def _normalise(matrix: np.ndarray) -> np.ndarray:
+def _normalise(matrix: Array) -> Array:
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / np.where(lengths, lengths, 1)
+    normalised: Array = matrix / np.where(lengths, lengths, 1)
+    return normalised
 
 
-def _find_vector(word: str, vectors: Vectors) -> np.ndarray | None:
+def _find_vector(word: str, vectors: Vectors) -> Array | None:
     """The vector of a word; that of a phrase is joined by an underscore or a hyphen, or the mean of its words."""
-    for name in (word, word.lower(), word.replace(" ", "_"), word.replace(" ", "-")):
-        if name in vectors:
-            return vectors.vectors([name])[0]
-    parts = word.split()
-    if len(parts) > 1 and all(part in vectors for part in parts):
-        return _normalise(vectors.vectors(parts)).mean(axis=0)
-    return None
+    names = (word, word.lower(), word.replace(" ", "_"), word.replace(" ", "-"))
+    parts = next(([name] for name in names if name in vectors), word.split())
+    if not all(part in vectors for part in parts):
+        return None
+    mean: Array = _normalise(vectors.vectors(parts)).mean(axis=0)
+    return mean
 
 
 def _classify_projection(z: float) -> str | None:
@@ -218,8 +220,8 @@ def compare_types(items: pd.DataFrame) -> list[TypeAgreement]:
     for first, second in combinations(columns, 2):
         both = words[[columns[first], columns[second]]].fillna("")
         both = both[both.isin(KINDS).all(axis=1)]
-        codes = [[KINDS.index(kind) for kind in both[columns[source]]] for source in (first, second)]
-        counts = confusion_matrix(*codes, len(KINDS))
+        rows, cells = ([KINDS.index(kind) for kind in both[columns[source]]] for source in (first, second))
+        counts = confusion_matrix(rows, cells, len(KINDS))
         kappa = estimate_kappa(counts)
         share = float(np.trace(counts) / len(both)) if len(both) else None
         agreements.append(
@@ -231,7 +233,7 @@ def compare_types(items: pd.DataFrame) -> list[TypeAgreement]:
                 share_interval=None if share is None else wilson_interval(share, len(both)),
                 kappa=kappa.value,
                 kappa_interval=kappa.interval,
-                counts=[[int(cell) for cell in row] for row in counts],
+                counts=counts.astype(int).tolist(),
             )
         )
     return agreements

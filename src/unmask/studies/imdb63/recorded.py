@@ -18,6 +18,8 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.measures.recorded import read_table
 from unmask.statistics.corrections import holm
@@ -121,6 +123,8 @@ def _add_significance(grid: pd.DataFrame, protocol: str) -> pd.DataFrame:
     p_values = [None if isnan(p) else float(p) for p in grid["p"]]
     if protocol == "sound":
         adjusted = holm(p_values)
-        return grid.assign(p_adjusted=adjusted, stars=[stars(p, 1) or NOT_SIGNIFICANT for p in adjusted])
+        return grid.assign(
+            p_adjusted=np.array(adjusted, dtype=float), stars=[stars(p, 1) or NOT_SIGNIFICANT for p in adjusted]
+        )
     marks = [stars(p, CLASSIFIERS) for p in p_values] if grid["stars"].isna().all() else grid["stars"].fillna("")
     return grid.assign(stars=[str(mark).strip() or NOT_SIGNIFICANT for mark in marks])
