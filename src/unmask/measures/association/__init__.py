@@ -22,6 +22,8 @@ from unmask.measures.shared_options import TemplateOptions
 from unmask.options import option
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from unmask.models.handle import ModelHandle
     from unmask.results import Comparison, Measurement
 
@@ -167,6 +169,23 @@ class AssociationMeasure(Measure):
     read_items = implemented_in("recorded")
     blocks = implemented_in("report")
     method = implemented_in("report")
+
+    def measure_items(
+        self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context], built: Sequence[Any]
+    ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
+        """Score and analyse each unit, and compare real sentences with templates."""
+        from unmask.measures.association.sentences.agreement import add_agreement
+
+        yield from add_agreement(list(super().measure_items(model, options, units, built)))
+
+    def analyse_recorded(self, items: pd.DataFrame, context: Context) -> list[Measurement]:
+        """Analyse recorded items, and compare real sentences with templates."""
+        from unmask.measures.association.sentences.agreement import add_agreement
+        from unmask.measures.comparison import select_items
+
+        measurements = super().analyse_recorded(items, context)
+        measured = [(select_items(measurement, items), measurement) for measurement in measurements]
+        return [measurement for _, measurement in add_agreement(measured)]  # type: ignore[arg-type]
 
     def resolved(self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options; a corpus is named with its language."""

@@ -6,7 +6,7 @@ The same question as with templates, in sentences that people wrote. Both words 
 *he*, which stands there, and *she*; so every sentence gives a female and a male association. A sentence can be used if
 
 - it names one profession once: the whole phrase as the list writes it, in the singular, as a noun, and neither in the
-  genitive (*the judge's car*) nor before another noun (*a carpenter bee*). So *Judge Smith* and *Mr. Carpenter* are no
+  genitive (*the judge's car*) nor before another noun or an adjective (*a carpenter bee*, *secretary general*). So *Judge Smith* and *Mr. Carpenter* are no
   professions. Of two that overlap, the longer counts;
 - it has one person word of the list, once, whose counterpart fits in its place. *His*, *him* and *her* are not in the
   list, because *her* is both of the others. A noun is neither in the genitive nor before *of* (*the son of a mason*);
@@ -131,14 +131,14 @@ def _match_any(words: Iterable[str], flags: re.RegexFlag) -> re.Pattern[str]:
 
 
 def _is_noun(sentence: str, profession: re.Match[str]) -> bool:
-    """Whether a profession is a noun here, neither in the genitive nor before another noun."""
+    """Whether a profession is a noun here, neither in the genitive nor before another noun or an adjective."""
     if _GENITIVE.match(sentence, profession.end()):
         return False
     tokens = list(_TOKEN.finditer(sentence))
     tags = tag_words([token.group() for token in tokens])
     last = next(index for index, token in enumerate(tokens) if token.end() >= profession.end())
-    is_before_noun = last + 1 < len(tags) and tags[last + 1].startswith("NN")
-    return tags[last].startswith("N") and not is_before_noun
+    is_part = last + 1 < len(tags) and tags[last + 1].startswith(("NN", "AJ"))
+    return tags[last].startswith("N") and not is_part
 
 
 def sample_sentences(
