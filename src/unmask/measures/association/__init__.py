@@ -90,7 +90,12 @@ class AssociationMeasure(Measure):
         *("sentence", "person", "gender", "profession", "group", "written", "before", "after", "change"),
         *("association", "log_p_target", "log_p_prior", "workforce_share", "model", "language", "corpus"),
     )
-    column_titles = {"written": "in the text", "log_p_target": "ln p", "log_p_prior": "ln prior", "workforce_share": "women (%)"}
+    column_titles = {
+        "written": "in the text",
+        "log_p_target": "ln p",
+        "log_p_prior": "ln prior",
+        "workforce_share": "women (%)",
+    }
     column_digits = {"workforce_share": 1}
     spoken_columns = frozenset({"sentence", "person", "profession"})
     primary = "stereotype"
@@ -118,7 +123,7 @@ class AssociationMeasure(Measure):
             )
 
     def default_corpora(self, options: AssociationOptions, context: Context) -> Sequence[str]:
-        """BEC-Pro; in German also the corpus without grammatical agreement. Sentences replace them if they are given."""
+        """BEC-Pro; in German also the corpus without grammatical agreement. A text takes their place."""
         if options.sentences:
             return ("bec-pro", REAL) if options.templates else (REAL,)
         plain = context.language != "de" or options.are_own_words or context.protocol != "sound"

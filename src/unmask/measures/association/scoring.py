@@ -24,9 +24,7 @@ from unmask.models.roles import Describes, LiteralQuery, MaskedLM, MaskQuery
 NOISE_SAMPLE = 128
 
 
-def score(
-    model: MaskedLM, rows: Sequence[AssociationRow] | SentenceSample, options: Any, context: Context
-) -> Scored:
+def score(model: MaskedLM, rows: Sequence[AssociationRow] | SentenceSample, options: Any, context: Context) -> Scored:
     """Ask the model for the log-probability of the target, with the attribute and without it (the prior)."""
     if isinstance(rows, SentenceSample):
         scored = score(model, rows.rows, options, context)

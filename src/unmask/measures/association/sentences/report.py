@@ -39,38 +39,47 @@ def sentence_blocks(measurement: Measurement, details: AssociationDetails) -> li
 
 
 def _count_groups(counts: Sequence[SentenceCount], note: str) -> Table:
-    columns = [Column("Professions", numeric=False), Column("In the list"), Column("With sentences"), Column("Used")]
-    columns += [Column(f"Sentences {name}") for name in ("found", "used")]
-    columns += [Column("Female", swatch="female"), Column("Male", swatch="male")]
+    names = ("Group", "Professions")
     rows = []
     for group in dict.fromkeys(value.group for value in counts):
         members = [value for value in counts if value.group == group]
-        numbers = [len(members), sum(value.found > 0 for value in members), sum(value.used > 0 for value in members)]
-        numbers += [sum(getattr(value, name) for value in members) for name in COUNTED]
-        rows.append([Cell(capital(group)), *(Cell(count(value)) for value in numbers)])
-    return Table("Sentences found and used", columns, rows, note=note, terminal=True)
+        used = f"{sum(value.used > 0 for value in members)} of {len(members)}"
+        rows.append([Cell(capital(group)), Cell(used), *_count_cells(members)])
+    return Table("Sentences found and used", _count_columns(names), rows, note=note, terminal=True)
 
 
 def _count_professions(counts: Sequence[SentenceCount]) -> Table:
-    columns = [Column(name, numeric=False) for name in ("Profession", "Group")]
-    columns += [Column("Found"), Column("Used"), Column("Female", swatch="female"), Column("Male", swatch="male")]
-    rows = [
-        [Cell(value.profession), Cell(value.group), *(Cell(count(getattr(value, name))) for name in COUNTED)]
-        for value in sorted(counts, key=lambda value: -value.found)
-    ]
-    return Table("Sentences of each profession", columns, rows)
+    found = sorted((value for value in counts if value.found), key=lambda value: -value.found)
+    rows = [[Cell(value.profession), Cell(value.group), *_count_cells([value])] for value in found]
+    absent = ", ".join(value.profession for value in counts if not value.found)
+    note = f"Not found: {absent}." if absent else ""
+    return Table("Sentences of each profession", _count_columns(("Profession", "Group")), rows, note=note)
+
+
+def _count_columns(names: Sequence[str]) -> list[Column]:
+    columns = [*(Column(name, numeric=False) for name in names), Column("Found"), Column("Used")]
+    return [*columns, Column("Female", swatch="female"), Column("Male", swatch="male")]
+
+
+def _count_cells(counts: Sequence[SentenceCount]) -> list[Cell]:
+    return [Cell(count(sum(getattr(value, name) for value in counts))) for name in COUNTED]
 
 
 def _tabulate_agreement(measurement: Measurement) -> Table:
     order, gap = (measurement.test("agreement", of=what) for what in ("professions", "stereotype"))
-    named = {"Differences of professions, r": order, "Stereotype, sentences − templates, nats": gap}
+    named = {"Differences of professions, r": order, "Stereotype, sentences − templates": gap}
     rows = [
-        [Cell(name), Cell(count(test.n)), Cell(number(test.value), bounds=interval(test.interval)), Cell(p(test.p_adjusted))]
+        [
+            Cell(name),
+            Cell(count(test.n)),
+            Cell(number(test.value), bounds=interval(test.interval)),
+            Cell(p(test.p_adjusted)),
+        ]
         for name, test in named.items()
         if test is not None
     ]
     columns = [Column("Agreement", numeric=False), Column("n"), Column("Estimate, 95 % interval"), Column("p (Holm)")]
-    note = "n: professions that both have, and their real sentences."
+    note = "n: professions that both have, and their real sentences. The difference of the stereotypes is in nats."
     return Table("Agreement with templates", columns, rows, note=note, terminal=True)
 
 

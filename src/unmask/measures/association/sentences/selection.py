@@ -6,8 +6,8 @@ The same question as with templates, in sentences that people wrote. Both words 
 *he*, which stands there, and *she*; so every sentence gives a female and a male association. A sentence can be used if
 
 - it names one profession once: the whole phrase as the list writes it, in the singular, as a noun, and neither in the
-  genitive (*the judge's car*) nor before another noun or an adjective (*a carpenter bee*, *secretary general*). So *Judge Smith* and *Mr. Carpenter* are no
-  professions. Of two that overlap, the longer counts;
+  genitive (*the judge's car*) nor before another noun or an adjective (*a carpenter bee*, *secretary general*). So
+  *Judge Smith* and *Mr. Carpenter* are no professions. Of two that overlap, the longer counts;
 - it has one person word of the list, once, whose counterpart fits in its place. *His*, *him* and *her* are not in the
   list, because *her* is both of the others. A noun is neither in the genitive nor before *of* (*the son of a mason*);
 - nothing else says the gender: no other gendered word and no first name, as `unmask rewrite --names` finds them. Else
