@@ -18,7 +18,7 @@ import unmask
 from planted import PlantedModel
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons
-from unmask.measures.association.analysis import AssociationTable, analyse, tabulate_items
+from unmask.measures.association.analysis import AssociationTable, analyse, estimate_stereotype
 from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.sentences.agreement import compare_corpora
 from unmask.measures.association.sentences.selection import SentenceFinder, SentenceSample, sample_sentences
@@ -211,22 +211,36 @@ def test_scores_are_those_of_the_naive_way(text: Path, loaded: Callable[[str], A
         assert item["log_p_prior"] == pytest.approx(prior, abs=1e-5)
 
 
-def _draw(seed: int, sizes: dict[str, int], *, between: float = 0.5) -> pd.DataFrame:
-    """Items without a stereotype: professions differ, and sentences, of which they have 3 to 60."""
+GROUPS = ["female"] * 4 + ["male"] * 9 + ["balanced"] * 5
+
+
+def _draw_table(seed: int, spread: dict[str, float]) -> AssociationTable:
+    """A table without a stereotype: professions vary by their group's spread, and each has 3 to 60 sentences."""
     draw = np.random.default_rng(seed)
+    sizes = np.clip(np.exp(draw.normal(2.3, 1.2, len(GROUPS))), 3, 60).astype(int)
+    effects = 0.4 + draw.normal(size=len(GROUPS)) * [spread[group] for group in GROUPS]
+    values = effects[:, None] + draw.normal(size=(len(GROUPS), 60))
+    values[np.arange(60) >= sizes[:, None]] = np.nan
+    return _table(values[:, None], GROUPS)
+
+
+def _table(values: np.ndarray, groups: list[str]) -> AssociationTable:
+    """A table of female − male differences: nested sentences, or crossed pairs and templates."""
+    names, by_gender = [str(index) for index in range(len(groups))], {"female": values, "male": 0 * values}
+    is_nested = values.shape[1] == 1
+    return AssociationTable(names, np.array(groups), np.full(len(groups), np.nan), by_gender, is_nested)
+
+
+def _list_items(table: AssociationTable) -> pd.DataFrame:
+    """A table of sentences as items."""
     rows = []
-    for group, size in sizes.items():
-        for number in range(size):
-            effect = 0.4 + between * draw.normal()
-            for sentence in range(int(np.clip(np.exp(draw.normal(2.3, 1.2)), 3, 60))):
-                shared = {"language": "en", "corpus": "real-sentences", "group": group, "pair": 0, "form": ""}
-                shared |= {"profession": f"{group} {number}", "template": f"{group} {number} {sentence}"}
-                shared |= {"workforce_share": {"female": 90.0, "male": 2.0, "balanced": 50.0}[group] + number / 10}
-                male = draw.normal()
-                rows += [
-                    {**shared, "gender": "male", "association": male},
-                    {**shared, "gender": "female", "association": male + effect + draw.normal()},
-                ]
+    for number, group in enumerate(table.groups):
+        shared = {"language": "en", "corpus": "real-sentences", "group": group, "pair": 0, "form": ""}
+        shared["workforce_share"] = {"female": 90.0, "male": 2.0, "balanced": 50.0}[group] + number / 10
+        for sentence in np.flatnonzero(~np.isnan(table.difference[number, 0])):
+            for gender, values in table.by_gender.items():
+                keys = {"profession": f"p{number}", "template": f"{number} {sentence}", "gender": gender}
+                rows.append({**shared, **keys, "association": values[number, 0, sentence]})
     return pd.DataFrame(rows)
 
 
@@ -238,7 +252,7 @@ def _differences(items: pd.DataFrame) -> pd.DataFrame:
 
 def test_known_answers_of_unequal_numbers_of_sentences() -> None:
     """A stereotype is Welch's t test of the means of professions, a difference their t test."""
-    items = _draw(1, {"female": 4, "male": 7, "balanced": 5}, between=1.0)
+    items = _list_items(_draw_table(1, dict.fromkeys(GROUPS, 1.0)))
     measurement = analyse(items, Context())
     differences = _differences(items)
     means = differences.groupby(["group", "profession"])["difference"].mean()
@@ -246,14 +260,16 @@ def test_known_answers_of_unequal_numbers_of_sentences() -> None:
     expected = stats.ttest_ind(female, male, equal_var=False)
     test = measurement.tests["stereotype"]
     assert test.value == pytest.approx(female.mean() - male.mean())
-    assert (test.p_value, test.df) == (pytest.approx(expected.pvalue), pytest.approx(expected.df))
+    assert test.p_value == pytest.approx(expected.pvalue)
+    assert test.df == pytest.approx(expected.df)
     assert test.interval == pytest.approx(tuple(expected.confidence_interval()))
     assert test.n == differences["group"].isin(["female", "male"]).sum()
     assert test.p_sign_flip is None
     for group, values in (("female", female), ("male", male), ("balanced", means["balanced"].to_numpy())):
         single = stats.ttest_1samp(values, 0)
         test = measurement.tests[f"female minus male, {group} professions"]
-        assert (test.value, test.p_value) == (pytest.approx(values.mean()), pytest.approx(single.pvalue))
+        assert test.value == pytest.approx(values.mean())
+        assert test.p_value == pytest.approx(single.pvalue)
         assert test.interval == pytest.approx(tuple(single.confidence_interval()))
         assert test.n == (differences["group"] == group).sum()
     first = measurement.read_details(AssociationDetails).professions[0]
@@ -265,31 +281,29 @@ def test_known_answers_of_unequal_numbers_of_sentences() -> None:
     assert measurement.tests["workforce share, pearson"].value == pytest.approx(expected_r)
 
 
-RUNS = 150
+RUNS = 400
 
 
-def test_the_stereotype_keeps_its_level_without_a_stereotype() -> None:
+@pytest.mark.parametrize("spread", [(0.5, 0.5), (1.5, 0.3)])
+def test_tests_keep_their_level_without_a_stereotype(spread: tuple[float, float]) -> None:
     """A 5 % test over professions rejects in about 5 %, and one over sentences as if independent far more often."""
-    rejected = {"professions": 0, "sentences": 0, "order": 0, "gap": 0}
+    rejected = dict.fromkeys(("stereotype", "order", "gap", "sentences"), 0)
     for seed in range(RUNS):
-        items = _draw(seed, {"female": 4, "male": 9, "balanced": 5})
-        table = tabulate_items(items)
+        table = _draw_table(seed, {"female": spread[0], "male": spread[1], "balanced": 0.5})
         draw = np.random.default_rng([seed, 1])
-        noise = draw.normal(size=(18, 1, 1)) + draw.normal(size=(1, 9, 1)) + draw.normal(size=(18, 9, 5))
-        values = {"female": noise, "male": np.zeros_like(noise)}
-        agreement, _ = compare_corpora(AssociationTable(table.professions, table.groups, table.shares, values), table)
-        by_group = _differences(items).groupby("group")["difference"]
-        naive_test = stats.ttest_ind(by_group.get_group("female"), by_group.get_group("male"), equal_var=False)
+        templates = draw.normal(size=(18, 1, 1)) + draw.normal(size=(1, 9, 1)) + draw.normal(size=(18, 9, 5))
+        agreement, _ = compare_corpora(_table(templates, GROUPS), table)
+        female, male = (table.difference[table.rows_of(group)].ravel() for group in ("female", "male"))
         p_values = {
-            "professions": analyse(items, Context()).tests["stereotype"].p_value,
-            "sentences": naive_test.pvalue,
+            "stereotype": estimate_stereotype(table.means, 0).p_value,
             "order": agreement["agreement with templates, pearson"].p_value,
             "gap": agreement["agreement with templates, stereotype"].p_value,
+            "sentences": stats.ttest_ind(female, male, equal_var=False, nan_policy="omit").pvalue,
         }
         for name, p_value in p_values.items():
             rejected[name] += p_value is not None and p_value < 0.05
-    most = int(stats.binom.isf(0.001, RUNS, 0.05))
-    assert max(rejected["professions"], rejected["order"], rejected["gap"]) <= most, rejected
+    most = int(stats.binom.isf(0.001, RUNS, 0.06))
+    assert max(rejected["stereotype"], rejected["order"], rejected["gap"]) <= most, rejected
     assert rejected["sentences"] > 0.25 * RUNS, rejected
 
 
@@ -306,11 +320,6 @@ def test_a_planted_bias_is_found_in_real_sentences(text: Path) -> None:
 
 
 # Templates and real sentences
-
-
-def _table(values: np.ndarray, groups: list[str]) -> AssociationTable:
-    names, by_gender = [str(index) for index in range(len(groups))], {"female": values, "male": 0 * values}
-    return AssociationTable(names, np.array(groups), np.full(len(groups), np.nan), by_gender)
 
 
 def test_agreement_is_that_of_the_plain_way() -> None:
@@ -332,7 +341,8 @@ def test_agreement_is_that_of_the_plain_way() -> None:
         3 / 4 * ((without - without.mean()) ** 2).sum(),
     ]
     df = sum(variances) ** 2 / sum(v**2 / d for v, d in zip(variances, (3, 2, 3), strict=True))
-    assert (gap.statistic, gap.df) == (pytest.approx(contrast / np.sqrt(sum(variances))), pytest.approx(df))
+    assert gap.statistic == pytest.approx(contrast / np.sqrt(sum(variances)))
+    assert gap.df == pytest.approx(df)
     assert [value.templates for value in values] == pytest.approx(t)
     assert [value.sentences for value in values] == pytest.approx(s)
 
@@ -358,7 +368,7 @@ def _real(audit: unmask.Audit) -> Measurement:
 def test_the_report_says_how_both_agree(both: unmask.Audit) -> None:
     assert [measurement.corpus for measurement in both.measurements] == ["bec-pro", "real-sentences"]
     tests = _real(both).tests
-    assert tests["agreement with templates, pearson"].value > 0.9
+    assert (tests["agreement with templates, pearson"].value or 0) > 0.9
     interval = tests["agreement with templates, stereotype"].interval
     assert interval is not None
     assert interval[0] < 0 < interval[1]
@@ -396,6 +406,7 @@ def test_two_models_are_compared_sentence_by_sentence(both: unmask.Audit, text: 
     assert (real.unpaired, real.items) == (0, _real(both).items)
     assert real.verdict == "improved"
     change = real.changes["stereotype"].change
-    assert change.value == pytest.approx(_real(after).tests["stereotype"].value - _real(both).tests["stereotype"].value)
+    stereotypes = [_real(audit).tests["stereotype"].value or 0 for audit in (both, after)]
+    assert change.value == pytest.approx(stereotypes[1] - stereotypes[0])
     assert not real.details["table"]  # the paper's table is about templates
     assert "jackknifed over" in comparison.text("md")

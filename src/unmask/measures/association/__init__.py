@@ -149,7 +149,7 @@ class AssociationMeasure(Measure):
         """The sentences of a corpus."""
         from unmask.measures.association.data import build_rows
 
-        if context.corpus == REAL:
+        if options.sentences and context.corpus == REAL:
             from unmask.lexicon import attributes, persons
             from unmask.measures.association.sentences.selection import sample_sentences
 

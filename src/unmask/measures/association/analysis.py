@@ -191,7 +191,7 @@ def _analyse_sound(table: AssociationTable, noun: str, seed: int) -> tuple[dict[
     groups: dict[str, Estimate] = {}
     tests: dict[str, Estimate] = {}
     if set(STEREOTYPED) <= set(names):
-        tests["stereotype"] = _test_stereotype(table, seed)
+        tests["stereotype"] = estimate_stereotype(table, seed)
     for group in names:
         rows, values = table.rows_of(group), table.difference
         pairs = values[rows][~np.isnan(values[rows])]
@@ -265,7 +265,7 @@ def _test_mean(rows: Indices, values: Array, **fields: Any) -> Estimate:
     )
 
 
-def _test_stereotype(table: AssociationTable, seed: int) -> Estimate:
+def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
     """(Female − male in female professions) − (female − male in male professions)."""
     rows = np.concatenate([table.rows_of(group) for group in STEREOTYPED])
     groups, values = table.groups[rows], table.difference[rows]

@@ -2,7 +2,7 @@
 
 Two questions about the professions that both have, with female − male differences t (templates) and s (sentences):
 
-- do they put the professions in the same order? Pearson's r of t and s.
+- do they agree on which professions go with female person words? Pearson's r of t and s.
 - is the stereotype the same? That of the sentences minus that of the templates, in nats.
 
 Professions are a sample, and the pairs of person words of the templates are another: leaving out a profession changes
