@@ -37,6 +37,23 @@ def test_a_single_column_gives_the_t_test() -> None:
     assert estimate.interval == pytest.approx(tuple(expected.confidence_interval()))
 
 
+def test_samples_of_different_sizes_give_welch_s_t_test() -> None:
+    values = np.array([0.3, -0.1, 0.8, 0.4, 0.2, 1.9, 2.6, 0.7])
+    samples = np.array(["many"] * 5 + ["few"] * 3)
+
+    def contrast(r: np.ndarray, c: np.ndarray) -> float:
+        del c
+        return float(values[r][samples[r] == "few"].mean() - values[r][samples[r] == "many"].mean())
+
+    estimate = jackknife((8, 1), contrast, samples=samples)
+    expected = stats.ttest_ind(values[5:], values[:5], equal_var=False)
+    assert estimate.statistic == pytest.approx(expected.statistic)
+    assert estimate.df == pytest.approx(expected.df)
+    assert estimate.interval == pytest.approx(tuple(expected.confidence_interval()))
+    assert contrast(np.arange(8), np.arange(1)) == estimate.value
+    assert jackknife((8, 1), contrast).df == 7  # as one sample
+
+
 def test_crossed_mean_by_hand_is_min_f() -> None:
     # row means 1 2 6, column means 2 4; V_rows = s²/3 = 7/3, V_columns = 2/2 = 1; mean 3
     values = np.array([[0.0, 2.0], [1.0, 3.0], [5.0, 7.0]])

@@ -209,6 +209,8 @@ class Measure(ABC):
     digits: ClassVar[int] = 2
     uses_templates: ClassVar[bool] = False
     """Whether its sentences are made from templates."""
+    corpora_of_texts: ClassVar[tuple[str, ...]] = ()
+    """The corpora of such a measure that are not made from templates."""
     of_classifiers: ClassVar[bool] = False
     """Whether it is about a classifier made of a model, rather than about the model itself."""
     hub_task: ClassVar[str] = "other"

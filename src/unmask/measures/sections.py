@@ -185,7 +185,11 @@ def limits(measurements: Sequence[Measurement]) -> list[str]:
             unit = getattr(registry.find_measure(measurement.name), "noise_unit", "")
             floor = f"{measure_name(measurement.name).lower()} {measurement.noise_floor:.1g} {unit}"
             floors[measurement.name] = floor.rstrip()
-    names = [measurement.name for measurement in measurements]
+    names = [
+        measurement.name
+        for measurement in measurements
+        if measurement.corpus not in getattr(registry.find_measure(measurement.name), "corpora_of_texts", ())
+    ]
     return _list_limits(names, [measurement.language for measurement in measurements], "; ".join(floors.values()))
 
 

@@ -11,6 +11,9 @@ fallacy": a finding must hold for other professions and for other person words.
 A percentile bootstrap over both factors is the usual alternative. With nine person pairs its 5 % test rejects 8 to 10 %
 of the time under the null, and a sign flip of professions alone up to 100 % (docs/statistics.md), so neither is used.
 
+Rows may be several samples of different sizes, such as typically female and typically male professions. Each of them
+then has a variance of its own, and V is the sum of all. For a difference of two means of rows this is Welch's t test.
+
 **Jackknife of sums** (`jackknife_sums`): each item adds a row of numbers, and the statistic is a function of their
 sums, such as a share (a sum of answers over a sum of items) or a difference of shares. Leaving out a word or a sentence
 subtracts its rows from the sums, so a jackknife over each sample costs no more than adding up. The table may have gaps:
@@ -33,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,20 +93,28 @@ def student_interval(value: float, error: float, df: float, *, scale: IntervalSc
     return IntervalEstimate(value, error, df, interval, ratio, float(2 * stats.t.sf(abs(ratio), df)))
 
 
-def jackknife(shape: Sequence[int], statistic: Statistic, *, scale: IntervalScale = LINEAR) -> IntervalEstimate:
+def jackknife(
+    shape: Sequence[int],
+    statistic: Statistic,
+    *,
+    scale: IntervalScale = LINEAR,
+    samples: NDArray[Any] | None = None,
+) -> IntervalEstimate:
     """Estimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
 
-    `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed.
+    `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed. `samples` says
+    which sample each row belongs to, where rows are several samples of different sizes.
     """
     rows, columns = shape[:2]
     all_rows, all_columns = np.arange(rows), np.arange(columns)
+    by_sample = [all_rows] if samples is None else [np.flatnonzero(samples == name) for name in np.unique(samples)]
     value = float(statistic(all_rows, all_columns)) if rows and columns else float("nan")
     if not np.isfinite(value):
         return IntervalEstimate(None)
-    without_row = [(np.delete(all_rows, i), all_columns) for i in range(rows)]
+    without_row = [[(np.delete(all_rows, i), all_columns) for i in members] for members in by_sample]
     without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
     left_out = [
-        [statistic(*subset) for subset in subsets] for subsets in (without_row, without_column) if len(subsets) > 1
+        [statistic(*subset) for subset in subsets] for subsets in (*without_row, without_column) if len(subsets) > 1
     ]
     return combine_factors(value, left_out, scale=scale)
 

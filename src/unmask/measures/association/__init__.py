@@ -11,7 +11,8 @@ Proceedings of the Second Workshop on Gender Bias in NLP. After Kurita et al. (2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 AGREEMENT = "grammatical-agreement"
 """The caveat of corpora in which grammatical agreement shows the person's gender."""
+REAL = "real-sentences"
+"""The name of a corpus with sentences of a user's file."""
+MOST_SENTENCES = 100
 
 
 class AssociationOptions(TemplateOptions):
@@ -38,10 +42,20 @@ class AssociationOptions(TemplateOptions):
         None, "CSV of your own professions: 'profession', and 'group' and 'workforce_share' if you have them."
     )
 
+    sentences: Path | None = option(
+        None,
+        "English text to find sentences in that name a profession and a person: .txt with a text per line, or .csv,"
+        " .tsv, .jsonl or .parquet with a column 'text'; also .gz and .xz. Add --corpus bec-pro to compare with"
+        " templates.",
+    )
+    most_sentences: int = option(
+        MOST_SENTENCES, "Use at most N random sentences of the text per profession.", minimum=3
+    )
+
     @property
     def are_own_words(self) -> bool:
         """Whether files of the user's own are given."""
-        return any((self.templates, self.persons, self.professions))
+        return any((self.templates, self.persons, self.professions, self.sentences))
 
 
 class AssociationMeasure(Measure):
@@ -63,21 +77,26 @@ class AssociationMeasure(Measure):
         "emotions": "English",
         "agreement-free": "German, without grammatical agreement",
     }
-    other_corpora = {"custom": "own words", "recorded": "recorded scores"}
-    user_corpora = ("custom",)
+    other_corpora = {"custom": "own words", REAL: "real sentences", "recorded": "recorded scores"}
+    user_corpora = ("custom", REAL)
     Options = AssociationOptions
     keys = ("language", "corpus", "template", "profession", "gender", "pair", "person")
     score_column = "association"
     shown_columns = (
-        *("sentence", "person", "gender", "profession", "group", "before", "after", "change", "association"),
-        *("log_p_target", "log_p_prior", "workforce_share", "model", "language", "corpus"),
+        *("sentence", "person", "gender", "profession", "group", "written", "before", "after", "change"),
+        *("association", "log_p_target", "log_p_prior", "workforce_share", "model", "language", "corpus"),
     )
     recorded_columns = (
         "template, person, gender, profession, group and association, or BEC-Pro’s Person, Gender, Profession,"
         " Prof_Gender and Pre_Assoc"
     )
     takes_score_column = True
-    column_titles = {"log_p_target": "ln p", "log_p_prior": "ln prior", "workforce_share": "women (%)"}
+    column_titles = {
+        "written": "in the text",
+        "log_p_target": "ln p",
+        "log_p_prior": "ln prior",
+        "workforce_share": "women (%)",
+    }
     column_digits = {"workforce_share": 1}
     spoken_columns = frozenset({"sentence", "person", "profession"})
     primary = "stereotype"
@@ -85,6 +104,7 @@ class AssociationMeasure(Measure):
     unit = "stereotype in nats: the natural logarithm of a factor of odds"
     noise_unit = "nats"
     uses_templates = True
+    corpora_of_texts = (REAL,)
     hub_task = "fill-mask"
     compared_items = "sentences scored by both models"
     key_estimates = (
@@ -95,6 +115,10 @@ class AssociationMeasure(Measure):
     def check(self, options: AssociationOptions, context: Context) -> None:
         """Refuse words of the user's own in the published protocol."""
         papers = ("", "bec-pro", "emotions")
+        if options.most_sentences != MOST_SENTENCES and options.sentences is None:
+            raise UnmaskError("--most-sentences is about the text of --sentences; give that too, or leave it out")
+        if context.protocol == "published" and options.sentences:
+            raise UnmaskError("the paper has templates only; leave out --sentences, or use --protocol sound")
         if context.protocol == "published" and (options.are_own_words or context.corpus not in papers):
             raise UnmaskError(
                 "the published protocol repeats the paper's corpora and no other; use --protocol sound for other"
@@ -102,7 +126,9 @@ class AssociationMeasure(Measure):
             )
 
     def default_corpora(self, options: AssociationOptions, context: Context) -> Sequence[str]:
-        """BEC-Pro; in German also the corpus without grammatical agreement."""
+        """BEC-Pro; in German also the corpus without grammatical agreement. A text takes their place."""
+        if options.sentences:
+            return ("bec-pro", REAL) if options.templates else (REAL,)
         plain = context.language != "de" or options.are_own_words or context.protocol != "sound"
         return ("bec-pro",) if plain else ("bec-pro", "agreement-free")
 
@@ -112,11 +138,28 @@ class AssociationMeasure(Measure):
         """One context for each language and corpus; files of the user's own are for one language."""
         if len(languages) > 1 and options.are_own_words:
             raise UnmaskError("files of your own are for one language; give one --language with them")
-        return super().units(options, context, languages, corpora)
+        units = super().units(options, context, languages, corpora)
+        if not options.sentences:
+            return units
+        if languages[0] != "en":
+            raise UnmaskError(
+                "--sentences is for English: in German, articles and nouns around a person show the person's gender;"
+                " leave it out, or give --language en"
+            )
+        return [*(unit for unit in units if unit.corpus != REAL), replace(context, language="en", corpus=REAL)]
 
     def build(self, options: AssociationOptions, context: Context) -> Any:
         """The sentences of a corpus."""
         from unmask.measures.association.data import build_rows
+
+        if options.sentences and context.corpus == REAL:
+            from unmask.lexicon import attributes, persons
+            from unmask.measures.association.sentences.selection import sample_sentences
+
+            people, professions = persons("en", path=options.persons), attributes("en", path=options.professions)
+            return sample_sentences(
+                options.sentences, people, professions, most=options.most_sentences, seed=context.seed
+            )
 
         return build_rows(
             context.language,
@@ -134,6 +177,23 @@ class AssociationMeasure(Measure):
     read_items = implemented_in("recorded")
     blocks = implemented_in("report")
     method = implemented_in("report")
+
+    def measure_items(
+        self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context], built: Sequence[Any]
+    ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
+        """Score and analyse each unit, and compare real sentences with templates."""
+        from unmask.measures.association.sentences.agreement import add_agreement
+
+        yield from add_agreement(list(super().measure_items(model, options, units, built)))
+
+    def analyse_recorded(self, items: pd.DataFrame, context: Context) -> list[Measurement]:
+        """Analyse recorded items, and compare real sentences with templates."""
+        from unmask.measures.association.sentences.agreement import add_agreement
+        from unmask.measures.comparison import select_items
+
+        measurements = super().analyse_recorded(items, context)
+        measured = [(select_items(measurement, items), measurement) for measurement in measurements]
+        return [measurement for _, measurement in add_agreement(measured)]  # type: ignore[arg-type]
 
     def resolved(self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context]) -> dict[str, Any]:
         """The options; a corpus is named with its language."""

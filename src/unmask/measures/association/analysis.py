@@ -4,12 +4,17 @@
 is the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks
 of positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always negative (Field's
 rFromWilcox). The paper corrected for nothing, so the adjusted p is the p.
+
+Of real sentences the value of a profession is the mean over its sentences, and professions are the sample: their means
+vary with the sentences too, so an interval over professions covers both. Female and male professions are samples of
+different sizes, so the stereotype has Welch's t test. Only the values of single professions have an interval over
+sentences. Person words are taken as they occur (most are *he* and *she*), and are no sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.measures.association import REAL
 from unmask.measures.association.data import CORPORA
 from unmask.measures.association.details import AssociationDetails, ProfessionValue
 from unmask.measures.association.interpretation import list_caveats
@@ -24,7 +30,7 @@ from unmask.measures.base import Context
 from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.correlation import pearson, spearman
 from unmask.statistics.jackknife import FISHER, Indices, IntervalEstimate, Statistic, jackknife
-from unmask.statistics.paired import sign_flip, signed_ranks
+from unmask.statistics.paired import mean_bias, sign_flip, signed_ranks
 
 Array = NDArray[np.float64]
 Correlation = Callable[[Array, Array], float]
@@ -35,13 +41,24 @@ STEREOTYPED = ("female", "male")
 
 @dataclass(frozen=True)
 class AssociationTable:
-    """Associations as professions × pairs of person words × templates for each gender; NaN where there is no item."""
+    """Associations as professions × pairs of person words × templates for each gender; NaN where there is no item.
+
+    Of real sentences (`is_nested`) they are professions × 1 × sentences: each profession has sentences of its own.
+    """
 
     professions: list[str]
     groups: NDArray[np.str_]
     shares: Array
     """Women's share of the workforce of each profession."""
     by_gender: dict[str, Array]
+    is_nested: bool = False
+
+    @property
+    def means(self) -> AssociationTable:
+        """Of nested sentences, the means of each profession; else the table itself."""
+        if not self.is_nested:
+            return self
+        return replace(self, by_gender={k: mean(v, axis=(1, 2))[:, None, None] for k, v in self.by_gender.items()})
 
     @property
     def difference(self) -> Array:
@@ -55,6 +72,10 @@ class AssociationTable:
 
 def tabulate_items(items: pd.DataFrame) -> AssociationTable:
     """Arrange items as a table; two items in one cell are averaged."""
+    is_nested = set(items["corpus"]) == {REAL}
+    if is_nested:
+        nth = items.groupby("profession")["template"].transform(lambda sentences: pd.factorize(sentences)[0])
+        items = items.assign(pair=0, template=nth)
     professions = list(dict.fromkeys(items["profession"]))
     axes = (professions, sorted(set(items["pair"])), list(dict.fromkeys(items["template"])))
     columns = [items[name] for name in ("profession", "pair", "template")]
@@ -72,7 +93,7 @@ def tabulate_items(items: pd.DataFrame) -> AssociationTable:
         by_gender[gender] = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
     first = items.drop_duplicates("profession").set_index("profession")
     groups, shares = first["group"].to_numpy(dtype=str), first["workforce_share"].to_numpy(dtype=float)
-    return AssociationTable(professions, groups, shares, by_gender)
+    return AssociationTable(professions, groups, shares, by_gender, is_nested)
 
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
@@ -85,7 +106,8 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     if is_published:
         groups, tests = _analyse_published(items, noun)
     else:
-        groups, tests = _analyse_sound(table, noun, context.seed)
+        groups, tests = _analyse_sound(table.means, noun, context.seed)
+        groups, tests = (_count_sentences(estimates, table) for estimates in (groups, tests))
     return Measurement(
         name="association",
         language=str(first["language"]),
@@ -106,7 +128,9 @@ def profession_values(table: AssociationTable, *, intervals: bool = True) -> lis
     for row, name in enumerate(table.professions):
         female, male = (float(mean(table.by_gender[gender][row])) for gender in GENDERS)
         numbers = {"workforce_share": float(table.shares[row]), "female": female, "male": male}
-        difference = estimate_mean(np.array([row]), table.difference)
+        differences = table.difference[row]
+        over_sentences = mean_bias(differences[~np.isnan(differences)]) if table.is_nested else None
+        difference = over_sentences or estimate_mean(np.array([row]), table.difference)
         values.append(
             ProfessionValue(
                 profession=name,
@@ -167,7 +191,7 @@ def _analyse_sound(table: AssociationTable, noun: str, seed: int) -> tuple[dict[
     groups: dict[str, Estimate] = {}
     tests: dict[str, Estimate] = {}
     if set(STEREOTYPED) <= set(names):
-        tests["stereotype"] = _test_stereotype(table, seed)
+        tests["stereotype"] = estimate_stereotype(table, seed)
     for group in names:
         rows, values = table.rows_of(group), table.difference
         pairs = values[rows][~np.isnan(values[rows])]
@@ -206,6 +230,20 @@ def _analyse_sound(table: AssociationTable, noun: str, seed: int) -> tuple[dict[
     return groups, tests
 
 
+def _count_sentences(estimates: dict[str, Estimate], table: AssociationTable) -> dict[str, Estimate]:
+    """Of real sentences: count these, not professions, and leave out what is about pairs of person words."""
+    if not table.is_nested:
+        return estimates
+    sentences = (~np.isnan(table.difference)).sum(axis=(1, 2))
+    counted = {}
+    for name, estimate in estimates.items():
+        wanted = [estimate.labels["group"]] if "group" in estimate.labels else STEREOTYPED
+        is_correlation = estimate.labels.get("contrast") == "workforce"
+        n = estimate.n if is_correlation else int(sentences[np.isin(table.groups, wanted)].sum())
+        counted[name] = estimate.model_copy(update={"n": n, "p_sign_flip": None, "wilcoxon": None})
+    return counted
+
+
 def estimate_mean(rows: Indices, values: Array) -> IntervalEstimate:
     """The mean over some of the professions, and all pairs."""
     selected = values[rows]
@@ -227,7 +265,7 @@ def _test_mean(rows: Indices, values: Array, **fields: Any) -> Estimate:
     )
 
 
-def _test_stereotype(table: AssociationTable, seed: int) -> Estimate:
+def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
     """(Female − male in female professions) − (female − male in male professions)."""
     rows = np.concatenate([table.rows_of(group) for group in STEREOTYPED])
     groups, values = table.groups[rows], table.difference[rows]
@@ -250,9 +288,10 @@ def _test_stereotype(table: AssociationTable, seed: int) -> Estimate:
 
     shape = values.shape
     by_pair = [contrast(np.arange(shape[0]), np.array([pair])) for pair in range(shape[1])]
+    samples = groups if table.is_nested else None
     return _build_test(
-        jackknife(shape, contrast),
-        jackknife(shape, cohens_d),
+        jackknife(shape, contrast, samples=samples),
+        jackknife(shape, cohens_d, samples=samples),
         "Cohen's d between professions",
         n=int((~np.isnan(values)).sum()),
         labels={"contrast": "stereotype"},

@@ -79,7 +79,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     scores = {side: items.assign(association=items[side]) for side in ("before", "after", "change")}
     sides = analyse(scores["before"], context), analyse(scores["after"], context)
     tables = tabulate_items(scores["before"]), tabulate_items(scores["after"])
-    rows = build_paper_table(*tables)
+    rows = [] if tables[0].is_nested else build_paper_table(*tables)  # the paper has no real sentences
     if protocol == "published":
         changes = _changes_published(*sides, rows)
         values = profession_values(tabulate_items(scores["change"]), intervals=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from unmask.measures.association.details import AssociationChanges, HypothesisChange, TableRow
 from unmask.measures.association.figures import build_change_figures
 from unmask.measures.association.interpretation import has_agreement
-from unmask.measures.association.report import MOST_GROUPS, noun_of
+from unmask.measures.association.report import MOST_GROUPS, noun_of, procedure_of
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, KeyFigure, Section, Table
 from unmask.report.change_blocks import (
@@ -43,7 +43,9 @@ def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> Com
         comparison_blocks(comparison),
         warning=texts["agreement"] if has_agreement(comparison) else "",
         explanation=f"{MEANINGS[comparison.verdict]} {texts['dependent']}" if is_published else "",
-        method=[texts[name].format(noun=noun_of(comparison)) for name in ("asked", comparison.protocol, "verdict")],
+        method=[
+            texts[name].format(noun=noun_of(comparison)) for name in ("asked", procedure_of(comparison), "verdict")
+        ],
     )
 
 

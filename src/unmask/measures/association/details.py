@@ -32,6 +32,27 @@ class ProfessionValue(Record):
     difference_interval: Interval | None = None
 
 
+class SentenceCount(Record):
+    """How many sentences of a corpus name a profession and a person."""
+
+    profession: str
+    group: str
+    found: int
+    used: int
+    """In the sample; 0 if too few were found."""
+    female: int
+    male: int
+    """Of those used: how many have a female and a male person word in the text."""
+
+
+class AgreementValue(Record):
+    """The female − male difference of a profession in templates and in real sentences."""
+
+    profession: str
+    templates: float
+    sentences: float
+
+
 class AssociationDetails(Record):
     """The values of single professions, and the answers to the paper's hypotheses."""
 
@@ -40,6 +61,10 @@ class AssociationDetails(Record):
     several_pieces: list[str] = Field(default_factory=list)
     """Person words that the model's vocabulary splits into several tokens: scored as whole words in `sound`, by the
     first token alone in `published`."""
+    sentences: list[SentenceCount] = Field(default_factory=list)
+    """Of real sentences, as far as is known."""
+    agreement: list[AgreementValue] = Field(default_factory=list)
+    """Of professions that both templates and real sentences have."""
 
 
 class TableRow(Record):

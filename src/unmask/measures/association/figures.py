@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from unmask.measures.association import REAL
 from unmask.measures.association.details import ProfessionChange, ProfessionValue
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Figure, Legend, Section, Style, Text
@@ -126,7 +127,7 @@ def build_workforce_figure(measurement: Measurement, professions: Sequence[Profe
             dots.append(Dot(share, difference, profession.profession, tip, interval=profession.difference_interval))
     if not dots:
         return Section(title, [Text(["No profession has both a workforce share and a difference."], style="note")])
-    caption = load_texts(__package__)["report"]["scatter"]
+    caption = load_texts(__package__)["report"]["scatter_sentences" if measurement.corpus == REAL else "scatter"]
     for name, test in list_correlations(measurement).items():
         if test.value is not None:
             caption += f" {name} = {number(test.value)} {interval(test.interval)} over {test.n} professions."

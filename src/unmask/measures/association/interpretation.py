@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import inf, log
 from typing import TYPE_CHECKING
 
-from unmask.measures.association import AGREEMENT
+from unmask.measures.association import AGREEMENT, REAL
 from unmask.measures.association.details import Answer, AssociationDetails, Hypothesis
 from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Comparison, Estimate, Measurement
@@ -49,17 +49,21 @@ def list_caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
     is_german, is_agreement_free = "de" in set(items["language"]), "agreement-free" in set(items["corpus"])
     forms = items.groupby(["profession", "gender"])["form"].first().unstack()
     forms_differ = {"female", "male"} <= set(forms) and bool((forms["female"] != forms["male"]).any())
+    is_real = set(items["corpus"]) == {REAL}
     smallest_group = items.groupby("group")["profession"].nunique().min()
     shows_agreement = is_german and not is_agreement_free
     applies = {
         AGREEMENT: shows_agreement,
         "gendered-forms": forms_differ and not shows_agreement,
-        "few-words": bool(min(smallest_group, items["pair"].nunique()) < FEWEST_WORDS),
+        "few-words": not is_real and bool(min(smallest_group, items["pair"].nunique()) < FEWEST_WORDS),
+        "few-professions": is_real and bool(smallest_group < FEWEST_WORDS),
         "field-of-work": is_agreement_free,
         "published-defects": protocol == "published",
         "us-workforce": is_german,
+        "real-sentences": is_real,
+        "template-sentences": not is_real,
     }
-    always = dict.fromkeys(("template-sentences", "binary-gender", "not-harm"), True)
+    always = dict.fromkeys(("binary-gender", "not-harm"), True)
     return make_caveats(__package__, applies | always)
 
 
@@ -92,8 +96,8 @@ def effect_label(nats: float) -> str:
 
 
 def noise_floor_of(test: Estimate, measurement: Measurement) -> float | None:
-    """The noise floor that applies to a test; None for a correlation, which is not in nats."""
-    return None if test.labels.get("contrast") == "workforce" else measurement.noise_floor
+    """The noise floor that applies to a test; None for correlations, which are not in nats."""
+    return None if test.labels.get("contrast") == "workforce" or test.unit else measurement.noise_floor
 
 
 def _clear(test: Estimate, measurement: Measurement) -> bool:
@@ -111,6 +115,7 @@ def headline(measurement: Measurement) -> list[str]:
     sentences = [_describe_stereotype(stereotype, measurement)] if stereotype else _describe_groups(measurement)
     if workforce := measurement.test("workforce", correlation="pearson"):
         sentences.append(_describe_workforce(workforce, measurement))
+    sentences += _describe_agreement(measurement)
     balanced = measurement.test("difference", group="balanced")
     if stereotype and balanced:
         sentences.append(_describe_balanced(balanced, measurement))
@@ -159,6 +164,26 @@ def _describe_balanced(test: Estimate, measurement: Measurement) -> str:
         return f"For professions with as many women as men, no preference is clear ({figures})."
     gender = "male" if test.value < 0 else "female"
     return f"For professions with as many women as men, it leans {gender} ({_describe_shift(test.value)})."
+
+
+def _describe_agreement(measurement: Measurement) -> list[str]:
+    """Whether real sentences say the same as templates, of the professions that both have."""
+    order, gap = (measurement.test("agreement", of=what) for what in ("professions", "stereotype"))
+    sentences = []
+    if order is not None and order.value is not None:
+        figures = f"r = {number(order.value)}{', 95 % interval ' + interval(order.interval) if order.interval else ''}"
+        verb = "agree" if order.value > 0 else "disagree"
+        verb = verb if _clear(order, measurement) else "do not clearly agree"
+        sentences.append(
+            f"Templates and real sentences {verb} on which of {order.n} professions go with female person words"
+            f" ({figures})."
+        )
+    if gap is not None and gap.value is not None:
+        bounds = f" {interval(gap.interval)}" if gap.interval else ""
+        size = "larger" if gap.value > 0 else "smaller"
+        finding = f"is {size} in real sentences" if _clear(gap, measurement) else "does not clearly differ between them"
+        sentences.append(f"For these, the stereotype {finding} ({number(gap.value)}{bounds} nats).")
+    return sentences
 
 
 def _describe_groups(measurement: Measurement) -> list[str]:

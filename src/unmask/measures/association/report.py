@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from unmask.measures.association import AssociationMeasure
+from unmask.measures.association import REAL, AssociationMeasure
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.measures.association.figures import build_profession_figures, build_workforce_figure, list_correlations
 from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
+from unmask.measures.association.sentences.report import sentence_blocks
 from unmask.measures.comparison import select_items
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Example, Examples, KeyFigure, Run, Section, Style, Table, Text
@@ -39,6 +40,8 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     ]
     if measurement.attributes == "professions":
         report.append(build_workforce_figure(measurement, details.professions))
+    if details.sentences or details.agreement:
+        report += sentence_blocks(measurement, details)
     if details.hypotheses:
         report.append(Section("The paper’s hypotheses", [_hypotheses(details.hypotheses)]))
     report.append(build_examples(measurement, items))
@@ -54,10 +57,10 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
 
 def method(measurements: Sequence[Measurement]) -> list[Block]:
     """Formula, procedure and citation."""
-    protocols = {measurement.protocol for measurement in measurements}
+    procedures = {procedure_of(measurement) for measurement in measurements}
     noun = " or ".join(dict.fromkeys(map(noun_of, measurements)))
     texts = load_texts(__package__)["method"]
-    lines = [texts[name] for name in ("asked", "sound", "published") if name in {"asked", *protocols}]
+    lines = [texts[name] for name in ("asked", "sentences", "sound", "published") if name in {"asked", *procedures}]
     citation = AssociationMeasure.citations[0].rpartition(" Second Workshop")[0]
     masked = f"ln p(person word | sentence with the {noun} masked)"
     return [
@@ -70,6 +73,11 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
 def noun_of(result: Measurement | Comparison) -> str:
     """What persons are put next to, in the singular."""
     return result.attributes.removesuffix("s")
+
+
+def procedure_of(result: Measurement | Comparison) -> str:
+    """The name of the text that says how intervals and tests are made."""
+    return "sentences" if result.corpus == REAL else result.protocol
 
 
 # Key figures

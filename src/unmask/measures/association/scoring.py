@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pandas as pd
 
 from unmask.errors import UnmaskError
 from unmask.measures.association.data import AssociationRow, mask_letters
+from unmask.measures.association.sentences.selection import SentenceSample
 from unmask.measures.base import Context, Scored
 from unmask.measures.queries import Query, ask_model
 from unmask.models.roles import Describes, LiteralQuery, MaskedLM, MaskQuery
@@ -23,8 +24,11 @@ from unmask.models.roles import Describes, LiteralQuery, MaskedLM, MaskQuery
 NOISE_SAMPLE = 128
 
 
-def score(model: MaskedLM, rows: Sequence[AssociationRow], options: Any, context: Context) -> Scored:
+def score(model: MaskedLM, rows: Sequence[AssociationRow] | SentenceSample, options: Any, context: Context) -> Scored:
     """Ask the model for the log-probability of the target, with the attribute and without it (the prior)."""
+    if isinstance(rows, SentenceSample):
+        scored = score(model, rows.rows, options, context)
+        return replace(scored, details={**scored.details, "sentences": rows.counts})
     del options
     if context.protocol == "published" and not isinstance(model, Describes):
         raise UnmaskError("the published protocol needs a transformers model, for token ids; use --protocol sound")
