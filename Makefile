@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install -qq --no-compile
 LOCKED := --require-hashes --no-deps -r
 WORKERS ?= auto  # test processes: one per available processor; 0 runs the tests in this process
-PYTEST := -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist worksteal
+PYTEST := -m pytest -q -n $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: audit golden test test-lowest test-latest lint lock bench docs setup
 setup: $(VENV)/.main  ## an environment with the locked versions, for audits
@@ -31,6 +31,7 @@ audit: $(VENV)/.main  ## audit the small BERT that is in the package
 	$(BIN)/unmask audit
 
 test test-lowest test-latest: export OMP_NUM_THREADS ?= 1  # a second thread slows models as small as those of the tests
+test test-lowest test-latest: export PYTHONDONTWRITEBYTECODE :=  # otherwise every process compiles torch and transformers
 test: $(VENV)/.dev  ## run the tests
 	$(BIN)/python $(PYTEST)
 

@@ -7,6 +7,7 @@ a library prints on import is not seen, and all share one hash seed: tests of ei
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import signal
@@ -76,6 +77,7 @@ def _server() -> subprocess.Popen[str]:
 def _serve(orders: IO[str]) -> None:
     for library in LIBRARIES:
         import_module(library)
+    gc.freeze()  # otherwise every process that ends examines, and so copies, the memory of all libraries: a second each
     for line in iter(orders.readline, ""):
         child = os.fork()
         if child == 0:

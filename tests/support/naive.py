@@ -19,16 +19,18 @@ def pieces_at(tokenizer: Any, sentence: str, span: tuple[int, int]) -> list[int]
 
 def log_p(model: Any, ids: list[int], position: int, token: int, attention: list[int] | None = None) -> float:
     """The log-probability of a token at a position."""
-    return float(_forward(model, tuple(ids), None if attention is None else tuple(attention))[position, token])
+    return float(_log_p_all(model, tuple(ids), position, None if attention is None else tuple(attention))[token])
 
 
-@lru_cache(maxsize=8192)
-def _forward(model: Any, ids: tuple[int, ...], attention: tuple[int, ...] | None) -> torch.Tensor:
+@lru_cache(maxsize=32768)
+def _log_p_all(
+    model: Any, ids: tuple[int, ...], position: int, attention: tuple[int, ...] | None
+) -> torch.Tensor:
     """Run a single input; the cache makes it possible to compare every row in reasonable time."""
-    with torch.no_grad():
+    with torch.inference_mode():
         mask = None if attention is None else torch.tensor([attention])
         logits = model(input_ids=torch.tensor([ids]), attention_mask=mask).logits
-    return torch.log_softmax(logits[0], dim=-1)
+    return torch.log_softmax(logits[0, position], dim=-1)
 
 
 def chain(model: Any, tokenizer: Any, ids: list[int], target: list[int], hidden: list[int]) -> float:
