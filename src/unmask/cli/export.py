@@ -15,7 +15,7 @@ from unmask.spreadsheets import to_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-    from unmask.workflows.export import ExportOptions
+    from unmask.measures.export import ExportOptions
 
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     ".jsonl": lambda frame: frame.to_json(orient="records", lines=True, force_ascii=False),
@@ -24,7 +24,7 @@ WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
 }
 
 
-@with_options("unmask.workflows.export:ExportOptions")
+@with_options("unmask.measures.export:ExportOptions")
 def command(options: ExportOptions) -> None:
     """Write the sentences that a measure asks about, in the form of the paper's released files.
 
@@ -38,7 +38,7 @@ def command(options: ExportOptions) -> None:
     """
     if options.out.suffix not in WRITERS:
         raise UnmaskError(f"{options.out} does not end in {', '.join(WRITERS)}; give such a file with --out")
-    from unmask.workflows.export import export_items
+    from unmask.measures.export import export_items
 
     frame = export_items(options)
     write_text(options.out, WRITERS[options.out.suffix](frame))

@@ -15,9 +15,9 @@ from commands import unmask as command
 from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.measures.base import Context, Measure
+from unmask.measures.export import ExportOptions, export_items
 from unmask.measures.inference import InferenceOptions
 from unmask.measures.inference.data import VERSIONS, build
-from unmask.workflows.export import ExportOptions, export_items
 
 RELEASED_FIELDS = ["id", "sentence1", "sentence2", "label", "occ_word", "occ_type"]
 
