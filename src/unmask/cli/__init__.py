@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from unmask.cli import audit, compare, gate, listing, report, rewrite, studies, train
+from unmask.cli import audit, compare, export, gate, listing, report, rewrite, studies, train
 from unmask.cli.generate import add_command
 from unmask.errors import Stopped, UnmaskError, check_choice
 from unmask.steps import hide_deprecations
@@ -40,6 +40,8 @@ add_command(app, "card", report.card_command)
 add_command(app, "mitigate", train.mitigate_command)
 add_command(app, "finetune", train.finetune_command)
 add_command(app, "rewrite", rewrite.command)
+add_command(app, "export", export.export_command)
+add_command(app, "professions", export.professions_command)
 add_command(app, "list", listing.list_command)
 add_command(app, "models", listing.models_command)
 app.add_typer(studies.app, name="study")

@@ -283,6 +283,11 @@ class Measure(ABC):
         del options, context
         return None
 
+    def corpus_table(self, built: Any, context: Context) -> pd.DataFrame | None:
+        """What `build` returned, as a table for `unmask export`; None where a measure has no such table."""
+        del built, context
+        return None
+
     def load(self, model: ModelHandle, options: Any) -> Any:
         """The model in the role that the measure asks."""
         del options

@@ -123,6 +123,7 @@ class AssociationMeasure(Measure):
             professions_file=options.professions,
         )
 
+    corpus_table = implemented_in("data")
     score = implemented_in("scoring")
     analyse = implemented_in("analysis")
     headline = implemented_in("interpretation")
