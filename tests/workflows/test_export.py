@@ -97,7 +97,7 @@ def test_published_emotions_have_the_columns_of_the_corpus_they_are_from(tmp_pat
 )
 def test_what_cannot_be_exported_is_refused(changes: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(UnmaskError, match=message):
-        export_corpus(ExportOptions(**{"corpus": "bec-pro", "out": tmp_path / "out.tsv", **changes}))
+        export_corpus(ExportOptions.parse({"corpus": "bec-pro", "out": tmp_path / "out.tsv", **changes}))
     assert not (tmp_path / "out.tsv").exists()
 
 

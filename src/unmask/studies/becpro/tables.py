@@ -31,7 +31,7 @@ EMOTIONS = "emotions"
 """The corpus of its preliminary test, of which it gives no numbers."""
 GROUPS = ("balanced", "female", "male")
 """In the order of the paper's tables."""
-PAPER = {
+PAPER: dict[str, dict[str, tuple[tuple[tuple[float, ...], tuple[float, ...]], int, float]]] = {
     "table-4": {
         "balanced": (((-0.35, 0.20, 0.55), (0.05, 0.07, 0.01)), 359188, -0.47),
         "female": (((0.50, 0.36, -0.14), (-0.68, -0.14, 0.55)), 96428, -0.32),
