@@ -9,10 +9,10 @@ import typer
 from unmask.cli.generate import with_options
 
 if TYPE_CHECKING:
-    from unmask.workflows.export import ExportOptions, ProfessionOptions
+    from unmask.measures.export import ExportOptions, ProfessionOptions
 
 
-@with_options("unmask.workflows.export:ExportOptions")
+@with_options("unmask.measures.export:ExportOptions")
 def export_command(options: ExportOptions) -> None:
     """Write a corpus with the columns of the released files: sentence, masked versions, person, profession.
 
@@ -23,13 +23,13 @@ def export_command(options: ExportOptions) -> None:
     - `unmask export bec-pro --protocol published --out BEC-Pro_EN.tsv` (as it was first released)
     - `unmask export bec-pro --language de --out german.tsv`
     """
-    from unmask.workflows.export import export_corpus
+    from unmask.measures.export import export_corpus
 
     rows = export_corpus(options)
     typer.echo(f"Wrote {rows:,} rows to {options.out}")
 
 
-@with_options("unmask.workflows.export:ProfessionOptions")
+@with_options("unmask.measures.export:ProfessionOptions")
 def professions_command(options: ProfessionOptions) -> None:
     """Pick the professions with most women, with fewest, and nearest to half from a table of the workforce.
 
@@ -40,7 +40,7 @@ def professions_command(options: ProfessionOptions) -> None:
     - `unmask professions cpsaat11.xlsx --out professions.csv`
     - `unmask audit bert-base-uncased --professions professions.csv`
     """
-    from unmask.workflows.export import group_professions
+    from unmask.measures.export import group_professions
 
     for group, occupations in group_professions(options).items():
         low, high = occupations[0].women, occupations[-1].women

@@ -13,7 +13,7 @@ from commands import unmask
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes
 from unmask.measures.association.data import build_rows
-from unmask.workflows.export import (
+from unmask.measures.export import (
     ExportOptions,
     Occupation,
     ProfessionOptions,
