@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -49,30 +50,50 @@ def _texts(frame: pd.DataFrame, change: Callable[[Any], Any]) -> pd.DataFrame:
     return changed
 
 
-def read_sheet(path: Path) -> list[list[str]]:
-    """The cells of the first sheet of an .xlsx file, row by row, as texts; empty cells are empty texts."""
-    main = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+@dataclass(frozen=True)
+class SheetRow:
+    """A row of a sheet."""
+
+    cells: dict[str, str]
+    """The content of each cell that is not empty, by the letters of its column."""
+    indent: int
+    """How far the first cell is indented, by which tables show what belongs to what."""
+
+
+SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+
+
+def read_xlsx(path: Path) -> list[SheetRow]:
+    """Read the first sheet of an Excel file (.xlsx): the stored texts and numbers, without formulas and formats."""
     try:
-        with ZipFile(path) as book:
-            names = book.namelist()
-            shared = []
-            if "xl/sharedStrings.xml" in names:
-                strings = ElementTree.fromstring(book.read("xl/sharedStrings.xml"))
-                shared = ["".join(part.text or "" for part in item.iter(f"{main}t")) for item in strings]
-            first = min(name for name in names if name.startswith("xl/worksheets/sheet"))
-            sheet = ElementTree.fromstring(book.read(first))
-    except (OSError, BadZipFile, ValueError, KeyError, ElementTree.ParseError) as error:
-        raise UnmaskError(
-            f"{path} cannot be read as .xlsx ({type(error).__name__}); save it again, or as CSV"
-        ) from None
+        with ZipFile(path) as archive:
+            names = set(archive.namelist())
+            parts = [
+                ElementTree.fromstring(archive.read(f"xl/{name}.xml")) if f"xl/{name}.xml" in names else None
+                for name in ("worksheets/sheet1", "sharedStrings", "styles")
+            ]
+    except FileNotFoundError:
+        raise UnmaskError(f"{path} does not exist; give an Excel file (.xlsx)") from None
+    except (BadZipFile, ElementTree.ParseError, OSError) as error:
+        raise UnmaskError(f"{path} is not an Excel file that can be read ({error}); save it as .xlsx or CSV") from None
+    sheet, strings, styles = parts
+    if sheet is None:
+        raise UnmaskError(f"{path} has no first sheet; save it as .xlsx with one, or as CSV")
+    texts = ["".join(part.text or "" for part in entry.iter(f"{SHEET}t")) for entry in strings or ()]
+    formats = [] if styles is None else styles.findall(f"{SHEET}cellXfs/{SHEET}xf")
+    indents = [
+        0 if (alignment := form.find(f"{SHEET}alignment")) is None else int(alignment.get("indent", 0))
+        for form in formats
+    ]
     rows = []
-    for row in sheet.iter(f"{main}row"):
-        cells: list[str] = []
-        for cell in row.iter(f"{main}c"):
-            letters = "".join(letter for letter in cell.get("r", "") if letter.isalpha())
-            index = sum((ord(letter) - 64) * 26**place for place, letter in enumerate(reversed(letters))) - 1
-            cells += [""] * (max(index, len(cells)) - len(cells))
-            value = "".join(part.text or "" for tag in ("v", "t") for part in cell.iter(main + tag))
-            cells.append(shared[int(value)] if cell.get("t") == "s" and value else value)
-        rows.append(cells)
+    for row in sheet.iter(f"{SHEET}row"):
+        cells, indent = {}, 0
+        for cell in row.findall(f"{SHEET}c"):
+            value = cell.findtext(f"{SHEET}v") or "".join(part.text or "" for part in cell.iter(f"{SHEET}t"))
+            column = re.sub(r"\d", "", cell.get("r", ""))
+            if value:
+                cells[column] = texts[int(value)] if cell.get("t") == "s" else value
+            if column == "A" and indents:
+                indent = indents[int(cell.get("s", 0))]
+        rows.append(SheetRow(cells, indent))
     return rows

@@ -14,6 +14,7 @@ import pytest
 from commands import unmask as command
 from unmask.errors import UnmaskError
 from unmask.measures import registry
+from unmask.measures.association.data import build_rows
 from unmask.measures.base import Context, Measure
 from unmask.measures.export import ExportOptions, export_items
 from unmask.measures.inference import InferenceOptions
@@ -111,3 +112,71 @@ def test_bad_input_is_one_line(words: list[str], message: str, tmp_path: Path) -
     done = command("export", "inference", *words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"unmask: {message}\n")
     assert list(tmp_path.iterdir()) == []
+
+
+# Association
+
+
+RELEASED_FILES = {"en": "BEC-Pro_EN.as-published.tsv", "de": "BEC-Pro_DE.tsv"}
+
+
+def _write(out: Path, **options: Any) -> int:
+    """Export association, and return the number of rows."""
+    words = [
+        word
+        for name, value in options.items()
+        for word in (f"--{name}", *([value] if isinstance(value, str) else value))
+    ]
+    done = command("export", "association", *words, "--out", out, cwd=out.parent)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split()[0].replace(",", ""))
+
+
+def read_table(path: Path, delimiter: str = "\t") -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_published_corpus_is_the_released_file_byte_by_byte(language: str, data: Path, tmp_path: Path) -> None:
+    """English as first published, before ten rows were corrected by hand."""
+    out = tmp_path / "corpus.tsv"
+    assert _write(corpus=("bec-pro",), language=language, protocol="published", out=out) == 5400
+    assert out.read_bytes() == (data / "becpro" / RELEASED_FILES[language]).read_bytes()
+
+
+def test_the_sound_corpus_is_masked_where_the_words_stand(tmp_path: Path) -> None:
+    out = tmp_path / "corpus.tsv"
+    _write(corpus=("bec-pro",), out=out)
+    rows = {row["Sentence"]: row for row in read_table(out)}
+    row = rows["My son is a mason."]
+    assert row["Sent_TM"] == "My [MASK] is a mason."
+    assert row["Sent_AM"] == "My son is a [MASK]."
+    row = rows["He applied for the position of director of religious activities."]
+    assert row["Sent_TAM"] == "[MASK] applied for the position of [MASK] [MASK] [MASK] [MASK]."
+    assert row["Template"] == "<person subject> applied for the position of <profession>."
+    assert [*rows] == [row.sentence for row in build_rows("en")]
+
+
+def test_a_phrase_has_a_mask_for_each_word(tmp_path: Path) -> None:
+    """In the agreement-free corpus the determiner is part of the target."""
+    out = tmp_path / "corpus.tsv"
+    _write(corpus=("agreement-free",), language="de", out=out)
+    row = next(row for row in read_table(out) if row["Sentence"].startswith("Meine Schwester arbeitet"))
+    assert row["Sent_TM"].startswith("[MASK] [MASK] arbeitet")
+
+
+def test_published_emotions_have_the_columns_of_the_corpus_they_are_from(tmp_path: Path, data: Path) -> None:
+    out = tmp_path / "emotions.tsv"
+    assert _write(corpus=("emotions",), protocol="published", out=out) == 2680
+    theirs = {row["Sentence"]: row for row in read_table(data / "eec" / "Equity-Evaluation-Corpus.csv", ",")}
+    for row in read_table(out):
+        for name in ("Template", "Person", "Gender", "Emotion", "Emotion word"):
+            assert row[name] == theirs[row["Sentence"]][name]
+
+
+def test_a_file_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "out.tsv").write_text("mine")
+    done = command("export", "association", "--out", "out.tsv", cwd=tmp_path)
+    assert (done.returncode, "out.tsv exists" in done.stderr) == (2, True)
+    assert (tmp_path / "out.tsv").read_text() == "mine"

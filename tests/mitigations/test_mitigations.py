@@ -399,7 +399,28 @@ def test_settings_are_read_as_they_are_meant() -> None:
             MitigateOptions(model="m", method="cds", out=Path("out"), settings=texts)  # type: ignore[arg-type]
 
 
-def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path) -> None:
+def test_a_limit_draws_documents_by_the_seed(model_folder: Folder, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join(f"My sister saw {number} boats." for number in range(20)))
+    request = MitigateOptions(
+        model=str(model_folder("bert-uncased")),
+        method="cds",
+        out=tmp_path / "out",
+        corpus=(str(text),),
+        limit=6,
+        settings={"epochs": 1, "held_out": 0.0, "probability": 1.0},
+    )
+    first, same, other = (
+        mitigate_model(request.replace(out=tmp_path / name, seed=seed))["data"]
+        for name, seed in (("first", 1), ("same", 1), ("other", 2))
+    )
+    assert first["documents"] == 6
+    assert first == same
+    assert first["hash"] != other["hash"]
+
+
+def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UNMASK_DATA", raising=False)
     model = str(model_folder("bert-uncased"))
     text = tmp_path / "text.txt"
     text.write_text("The weather was fine.\n" * 20)
@@ -420,8 +441,9 @@ def test_bad_requests_are_one_line(model_folder: Folder, tmp_path: Path) -> None
         (base.replace(protocol="published", settings={"probability": 0.1}), "fixes the setting probability"),
         (base.replace(language="de", corpus=()), "no built-in corpus for 'de'"),
         (base.replace(language="de"), "names are exchanged in English only"),
-        (base.replace(protocol="published"), "needs the word lists"),
-        (base.replace(method="hard-debias"), "learns from no text"),
+        (base.replace(protocol="published"), "data set cds is not in the folder"),
+        (base.replace(method="hard-debias"), "learns from no text; leave out --corpus"),
+        (base.replace(method="hard-debias", corpus=(), limit=3), "learns from no text; leave out --limit 3"),
         (
             base.replace(method="hard-debias", corpus=()),
             "hard-debias changes word vectors, and .* is not a file of them",

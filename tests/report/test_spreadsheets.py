@@ -12,7 +12,7 @@ import unmask
 from unmask.errors import UnmaskError
 from unmask.measures.inference.details import Inference
 from unmask.measures.recorded import read_table
-from unmask.spreadsheets import guarded, plain, read_sheet, to_csv
+from unmask.spreadsheets import guarded, plain, read_xlsx, to_csv
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_a_sheet_is_read(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "book.xlsx", "w") as book:
         book.writestr("xl/worksheets/sheet1.xml", SHEET)
         book.writestr("xl/sharedStrings.xml", STRINGS)
-    rows = read_sheet(tmp_path / "book.xlsx")
-    assert rows[0] == ["two runs & more", "", "2.5"]
-    assert rows[1] == ["", "in line", *[""] * 24, "9"]
+    rows = read_xlsx(tmp_path / "book.xlsx")
+    assert [row.cells for row in rows] == [{"A": "two runs & more", "C": "2.5"}, {"B": "in line", "AA": "9"}]
 
 
 def test_what_is_no_sheet(tmp_path: Path) -> None:
     (tmp_path / "text.xlsx").write_text("a,b")
     with ZipFile(tmp_path / "empty.xlsx", "w") as book:
         book.writestr("other", "")
-    for name in ("text.xlsx", "empty.xlsx", "missing.xlsx"):
-        with pytest.raises(UnmaskError, match=f"{name} cannot be read as .xlsx"):
-            read_sheet(tmp_path / name)
+    messages = {"text": "is not an Excel file", "empty": "has no first sheet", "missing": "does not exist"}
+    for name, message in messages.items():
+        with pytest.raises(UnmaskError, match=f"{name}.xlsx {message}"):
+            read_xlsx(tmp_path / f"{name}.xlsx")

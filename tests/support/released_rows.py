@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from unmask.measures.association.data import AssociationRow, build_rows, mask_letters
+from unmask.measures.association.data import build_rows, corpus_table
+from unmask.measures.base import Context
 
 
 def released_rows(language: str) -> list[dict[str, str]]:
-    """The released file of a language, without its scores."""
-    return [_columns(row) for row in build_rows(language, protocol="published")]
-
-
-def _columns(row: AssociationRow) -> dict[str, str]:
-    target, attribute, both_masked = mask_letters(row)
-    article = "der" if row.gender == "male" else "die"
-    return {
-        "Sentence": row.sentence,
-        "Sent_TM": target,
-        "Sent_AM": attribute,
-        "Sent_TAM": both_masked,
-        "Template": row.template.format(person="<person subject>", profession="<profession>", a="a", der=article),
-        "Person": row.target,
-        "Gender": row.gender,
-        "Profession": row.form,
-        "Prof_Gender": row.group,
-        "Profession_EN": row.profession,
-    }
+    """The released file of a language, without its scores, and with the English name of every profession."""
+    rows = build_rows(language, protocol="published")
+    table = corpus_table(rows, Context(language, "bec-pro", "published"))
+    records = table.assign(Profession_EN=[row.profession for row in rows]).to_dict("records")
+    return [{str(name): cell for name, cell in record.items()} for record in records]

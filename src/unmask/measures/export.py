@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.errors import UnmaskError, check_choice
+from unmask.files import check_new_path
 from unmask.measures.base import PROTOCOLS, SEED, Context, Measure
 from unmask.measures.registry import get_measure, installed, measure_names
 from unmask.options import Options, option
@@ -19,7 +20,7 @@ class ExportOptions(Options):
     """What to export, and where to write it."""
 
     measure: str = option(..., "A measure whose sentences can be exported.", argument=True, suggestions=measure_names)
-    out: Path = option(..., "The file to write: .jsonl (an object per line), .csv or .tsv.")
+    out: Path = option(..., "The file to write: .jsonl (an object per line), .csv or .tsv; it must not exist.")
     language: str = option("en", "The language of the sentences.")
     corpus: tuple[str, ...] = option(
         (), "A corpus of the measure; can be given several times. Default: as in an audit."
@@ -36,6 +37,7 @@ def export_items(options: ExportOptions) -> pd.DataFrame:
     """Return the rows of all corpora that are asked for."""
     import pandas as pd
 
+    check_new_path(options.out)
     measure = get_measure(options.measure)
     if type(measure).export is Measure.export:
         names = [other.name for other in installed() if type(other).export is not Measure.export]

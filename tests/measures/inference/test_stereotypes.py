@@ -21,7 +21,6 @@ from unmask.measures.inference.data import build
 from unmask.measures.inference.details import Inference
 from unmask.measures.inference.stereotypes import (
     compare_types,
-    read_workforce,
     type_by_vectors,
     type_by_workforce,
 )
@@ -63,7 +62,6 @@ def test_titles_are_found_and_averaged_by_the_number_employed(table: Path) -> No
         "smith": None,
     }
     table.write_text("occupation,share,employed\nSchool teachers,.9,100\nPiano teachers,.3,300\n", encoding="utf-8")
-    assert read_workforce(table) == [("School teachers", 0.9, 100), ("Piano teachers", 0.3, 300)]
     assert type_by_workforce(_occupations("teacher"), table) == {"teacher": "neutral"}  # 45 %
     table.write_text("occupation,share\nSchool teachers,.9\nPiano teachers,.6\n", encoding="utf-8")
     assert type_by_workforce(_occupations("teacher"), table) == {"teacher": "female"}  # 75 %
@@ -101,9 +99,6 @@ def test_tables_that_cannot_be_used(content: str, message: str, tmp_path: Path) 
 
 
 def test_the_table_of_the_bureau_of_labor_statistics(data: Path) -> None:
-    rows = {title: (share, employed) for title, share, employed in read_workforce(data / "workforce" / "cpsaat11.xlsx")}
-    assert rows["Chief executives"] == pytest.approx((0.291, 1664))
-    assert "Legislators" not in rows  # too few to have a share
     types = type_by_workforce(lexicon.occupations("en"), data / "workforce" / "cpsaat11.xlsx")
     assert {word for word, kind in types.items() if kind == "female"} >= {"nurse", "librarian", "receptionist"}
     assert {word for word, kind in types.items() if kind == "male"} >= {"carpenter", "electrician", "plumber"}
@@ -244,7 +239,7 @@ def test_an_audit_reports_the_agreement(tmp_path: Path) -> None:
         ({"vectors": "none.txt", "languages": ("en", "ja")}, "files of your own are for one language"),
         ({"workforce": "none.csv", "protocol": "published"}, "the released sets have their own types"),
         ({"workforce": "none.csv"}, "none.csv does not exist"),
-        ({"workforce": "none.xlsx"}, "none.xlsx cannot be read as .xlsx"),
+        ({"workforce": "none.xlsx"}, "none.xlsx does not exist"),
         ({"vectors": "none.txt"}, "none.txt"),
     ],
 )

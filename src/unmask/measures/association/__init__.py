@@ -170,6 +170,7 @@ class AssociationMeasure(Measure):
             professions_file=options.professions,
         )
 
+    export = implemented_in("data")
     score = implemented_in("scoring")
     analyse = implemented_in("analysis")
     headline = implemented_in("interpretation")

@@ -16,12 +16,21 @@ and without first names. Its code keeps the first ten phrases of each gender in 
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon import Attribute, Person, Template, attributes, last_place, persons, templates
 from unmask.lexicon.words import indefinite_article
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from unmask.measures.association import AssociationOptions
+    from unmask.measures.base import Context
 
 Span = tuple[int, int]
 MASK = "[MASK]"
@@ -133,6 +142,66 @@ def mask_letters(row: AssociationRow) -> tuple[str, str, str]:
         sentence, word = sentence.lower(), word.lower()
     target = sentence.replace(word, MASK)
     return target, mask_form(sentence), mask_form(target)
+
+
+def mask_spans(row: AssociationRow) -> tuple[str, str, str]:
+    """The sentence with the target, the attribute, and both masked where they stand, with a mask for each word."""
+
+    def mask(*spans: Span) -> str:
+        sentence = row.sentence
+        for start, end in sorted(spans, reverse=True):
+            masks = " ".join([MASK] * len(sentence[start:end].split()))
+            sentence = sentence[:start] + masks + sentence[end:]
+        return sentence
+
+    return mask(row.target_span), mask(row.attribute_span), mask(row.target_span, row.attribute_span)
+
+
+def export(options: AssociationOptions, context: Context) -> pd.DataFrame:
+    """The sentences of a corpus in the form of the released files."""
+    if options.sentences:
+        raise UnmaskError("sentences of a text are not exported; leave out --set sentences")
+    files = {"templates_file": options.templates, "persons_file": options.persons}
+    rows = build_rows(
+        context.language, context.corpus, protocol=context.protocol, professions_file=options.professions, **files
+    )
+    return corpus_table(rows, context)
+
+
+def corpus_table(rows: Sequence[AssociationRow], context: Context) -> pd.DataFrame:
+    """The rows under the column names of the released files; those of emotions as in the Equity Evaluation Corpus."""
+    import pandas as pd
+
+    is_emotions, is_published = context.corpus == "emotions", context.protocol == "published"
+    records = []
+    for row in rows:
+        target, attribute, both = mask_letters(row) if is_published else mask_spans(row)
+        record = {"Sentence": row.sentence, "Sent_TM": target, "Sent_AM": attribute, "Sent_TAM": both}
+        record |= {"Template": _release_template(row, context), "Person": row.target, "Gender": row.gender}
+        if is_emotions:
+            record |= {"Person": row.person, "Emotion": row.group, "Emotion word": row.profession}
+        else:
+            record |= {"Profession": row.form, "Prof_Gender": row.group}
+        if row.language != "en":
+            record["Profession_EN"] = row.profession
+        records.append(record)
+    return pd.DataFrame(records)
+
+
+def _release_template(row: AssociationRow, context: Context) -> str:
+    """The template with the placeholders of the released files."""
+    article = "a" if context.protocol == "published" and context.corpus == "bec-pro" else "a/an"
+    places = {
+        "person": "<person subject>",
+        "person_object": "<person object>",
+        "state": "<emotion word>",
+        "situation": "<emotional situation word>",
+        "a": article,
+        "der": "der" if row.gender == "male" else "die",
+        "reflexive": "himself/herself",
+        "in": "in",
+    }
+    return row.template.format_map(defaultdict(lambda: "<profession>", places))
 
 
 def _check_placeholders(frame: Template, things: list[Attribute], language: str, where: object) -> None:

@@ -21,11 +21,9 @@ T. Bolukbasi et al. (2016), Man is to Computer Programmer as Woman is to Homemak
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from itertools import combinations
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,13 +33,12 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.lexicon.inference import KINDS, Occupation
 from unmask.lexicon.inflection import singular
-from unmask.lexicon.table import read_text
 from unmask.lexicon.word_lists import gender_pairs
 from unmask.measures.inference.details import TypeAgreement
 from unmask.models.word_vectors import Vectors, load_vectors
-from unmask.spreadsheets import read_sheet
 from unmask.statistics.proportions import confusion_matrix, estimate_kappa, wilson_interval
 from unmask.steps import say
+from unmask.workforce import read_workforce
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +53,6 @@ STEREOTYPED_SHARE, BALANCED_SHARE = 0.75, 0.6
 STEREOTYPED_Z, BALANCED_Z = 1.0, 0.5
 FREQUENT = 5_000
 FEWEST_PAIRS = 3
-NO_DATA = ("", "-", "–", "—")
 
 
 def derive_types(
@@ -96,45 +92,11 @@ def choose_types(
 
 def type_by_workforce(occupations: Sequence[Occupation], path: Path) -> dict[str, str | None]:
     """Return the type of each occupation by the share of women in a table, found by its word or its English word."""
-    titles = [(_split_title(title), share, employed) for title, share, employed in read_workforce(path)]
+    titles = [(_split_title(row.title), row.women / 100, row.employed) for row in read_workforce(path)]
     shares = {word.word: _find_share((word.word.lower(), word.english.lower()), titles) for word in occupations}
     if not any(share is not None for share in shares.values()):
         raise UnmaskError(f"{path} has none of the occupations; they are found by name, such as {occupations[0].word}")
     return {word: None if share is None else _classify_share(share) for word, share in shares.items()}
-
-
-def read_workforce(path: Path) -> list[tuple[str, float, float]]:
-    """Read the title, the share of women (from 0 to 1) and the number employed of each occupation.
-
-    A CSV file has the columns `occupation` and `share` (of 1, or in percent), and `employed` if it is known. An .xlsx
-    file is table 11 of the US Bureau of Labor Statistics, or has the same first three columns.
-    """
-    if path.suffix == ".xlsx":
-        table = [(cells[0], cells[2], cells[1]) for cells in read_sheet(path) if len(cells) >= 3]
-    else:
-        reader = csv.DictReader(read_text(path, "a CSV file with occupation and share").splitlines())
-        if missing := [name for name in ("occupation", "share") if name not in (reader.fieldnames or ())]:
-            raise UnmaskError(f"{path} has no column {missing[0]!r}; give a CSV file with occupation and share")
-        table = [(row["occupation"], row["share"], row.get("employed") or "1") for row in reader]
-        for title, share, _ in table:
-            if _read_number(share) is None and (share or "").strip() not in NO_DATA:
-                raise UnmaskError(f"{path}: the share {share!r} of {title!r} is not a number; correct it")
-    rows = [(title, _read_number(share), _read_number(employed)) for title, share, employed in table]
-    found = [(title, share, employed) for title, share, employed in rows if share is not None and employed is not None]
-    if not found:
-        raise UnmaskError(f"{path} has no occupation with a share of women; give a table with names and shares")
-    if outside := [title for title, share, _ in found if not 0 <= share <= 100]:
-        raise UnmaskError(f"{path}: the share of {outside[0]!r} is not between 0 and 100 %; correct it")
-    scale = 100 if max(share for _, share, _ in found) > 1 else 1
-    return [(title, share / scale, employed) for title, share, employed in found]
-
-
-def _read_number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
 
 
 def _split_title(title: str) -> list[str]:

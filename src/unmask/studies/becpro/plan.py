@@ -19,7 +19,7 @@ import unmask
 from unmask import datasets
 from unmask.errors import UnmaskError, check_choice
 from unmask.files import digest
-from unmask.measures.association import AssociationMeasure
+from unmask.measures.association import AssociationMeasure, AssociationOptions
 from unmask.measures.association.data import build_rows
 from unmask.mitigations.corpus import GAP, read_corpus
 from unmask.mitigations.method import find_method, method_options
@@ -90,9 +90,7 @@ class Auditing:
     def inputs(self) -> dict[str, Any]:
         """The model and the sentences."""
         measure, options = AssociationMeasure(), self.audit_options()
-        units = measure.units(
-            options.for_measure(measure), options.context(), [self.model.language], list(options.corpora)
-        )
+        units = measure.units(AssociationOptions(), options.context(), [self.model.language], options.corpora)
         asked = [
             [row.sentence, row.target, row.form, row.group]
             for unit in units
@@ -155,14 +153,14 @@ class Comparing:
 
 def make_audit_options(language: str, protocol: str, seed: int, loading: LoadOptions) -> AuditOptions:
     """Return the options of an audit of associations in one language."""
-    values = {
-        "measures": (AssociationMeasure.name,),
-        "languages": (language,),
-        "corpora": CORPORA.get(language, ()),
-        "protocol": protocol,
-        "seed": seed,
-    }
-    return audit_options()(**values, **dict(loading))
+    return audit_options()(
+        measures=(AssociationMeasure.name,),
+        languages=(language,),
+        corpora=CORPORA.get(language, ()),
+        protocol=protocol,
+        seed=seed,
+        **dict(loading),
+    )
 
 
 def choose_models(options: ProfessionStudyOptions) -> list[StudiedModel]:

@@ -31,7 +31,7 @@ EMOTIONS = "emotions"
 """The corpus of its preliminary test, of which it gives no numbers."""
 GROUPS = ("balanced", "female", "male")
 """In the order of the paper's tables."""
-PAPER = {
+PAPER: dict[str, dict[str, tuple[tuple[tuple[float, ...], tuple[float, ...]], int, float]]] = {
     "table-4": {
         "balanced": (((-0.35, 0.20, 0.55), (0.05, 0.07, 0.01)), 359188, -0.47),
         "female": (((0.50, 0.36, -0.14), (-0.68, -0.14, 0.55)), 96428, -0.32),
@@ -50,8 +50,8 @@ MEANS_NOTE = (
     " pairs of sentences of female − male person words"
 )
 CSV_NOTE = (
-    "The CSV file has p-values and intervals as well. These p-values are far too small: pairs share professions and"
-    " person words."
+    "The CSV file has p-values as well, and intervals in sound. These p-values are far too small: pairs share"
+    " professions and person words."
 )
 FEWEST_SHARES = 3
 """For fewer professions with a share of women, there is no correlation."""
@@ -138,7 +138,7 @@ def tabulate_emotions(results: Sequence[StudiedResult]) -> StudyTable:
     records = _list_means(results, [EMOTIONS])
     note = f"{MEANS_NOTE}. The paper tried its method on these sentences first, and gives no numbers."
     title = "People and emotions (Equity Evaluation Corpus), before fine-tuning"
-    return _make_table("emotions", title, records, note, {"mean": "mean", "sd": "sd"})
+    return _make_table("emotions", title, records, note, {"mean": "mean", "sd": "sd"}, jobs="Emotion")
 
 
 def _list_means(results: Sequence[StudiedResult], corpora: Sequence[str]) -> list[Row]:
@@ -172,11 +172,14 @@ def _list_paper(table: str, names: Sequence[str]) -> Iterator[Row]:
             yield {**labels, **dict(zip(names, row, strict=True)), "n": 900, "w": w, "r": r, "p": PAPER_P}
 
 
-def _make_table(name: str, title: str, records: Sequence[Row], note: str, values: Mapping[str, str]) -> StudyTable:
+def _make_table(
+    name: str, title: str, records: Sequence[Row], note: str, values: Mapping[str, str], jobs: str = "Jobs"
+) -> StudyTable:
     """Return a table of means by model, jobs and person; the test stands in the row of the female person words."""
+    names = {"Model": "model", jobs: "jobs", "Person": "person"}
     tests = {"W": partial(format_number, digits=0), "r": partial(format_number, digits=2)}
     columns: dict[str, Callable[[Row], str]] = {
-        **{heading: partial(_show_text, column=heading.lower()) for heading in ("Model", "Jobs", "Person")},
+        **{heading: partial(_show_text, column=key) for heading, key in names.items()},
         **{heading: partial(_show_number, column=column) for heading, column in values.items()},
         **{heading: partial(_show_test, column=heading.lower(), show=show) for heading, show in tests.items()},
     }
