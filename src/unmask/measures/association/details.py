@@ -32,6 +32,10 @@ class ProfessionValue(Record):
     difference_interval: Interval | None = None
 
 
+FEWEST_SENTENCES = 3
+"""Real sentences that a profession needs."""
+
+
 class SentenceCount(Record):
     """How many sentences of a corpus name a profession and a person."""
 

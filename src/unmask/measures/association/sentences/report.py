@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from unmask.measures.association.details import AgreementValue, AssociationDetails, SentenceCount
-from unmask.measures.association.sentences.selection import FEWEST_SENTENCES
+from unmask.measures.association.details import FEWEST_SENTENCES, AgreementValue, AssociationDetails, SentenceCount
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, Section, Table
 from unmask.report.charts import Axis, Dot, scatter

@@ -31,15 +31,15 @@ from unmask.lexicon.tagging import tag_words
 from unmask.measures.association import REAL
 from unmask.measures.association.analysis import STEREOTYPED
 from unmask.measures.association.data import AssociationRow, Span
-from unmask.measures.association.details import SentenceCount
+from unmask.measures.association.details import FEWEST_SENTENCES, SentenceCount
 from unmask.mitigations.corpus import split_sentences
 from unmask.rewriting import rewriter
 from unmask.rewriting.result import carry_case
 from unmask.training.examples import read_examples
 
 FEWEST_WORDS, MOST_WORDS = 4, 40
-FEWEST_SENTENCES, FEWEST_PROFESSIONS = 3, 3
-"""Sentences that a profession needs, and professions that the female and the male group need."""
+FEWEST_PROFESSIONS = 3
+"""Professions that the female and the male group need."""
 PRONOUNS = ("he", "she")
 _TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
 _GENITIVE = re.compile(r"['’](?:s\b|(?!\w))")
@@ -165,8 +165,8 @@ def sample_sentences(
     counts: list[SentenceCount] = []
     for profession in professions:
         sentences = found[profession.name]
-        drawn = sorted(sentences, key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).digest())[:most]
-        used = [sentences[name] for name in sentences if name in set(drawn)] if len(drawn) >= FEWEST_SENTENCES else []
+        drawn = set(sorted(sentences, key=lambda name: hashlib.sha256(f"{seed}/{name}".encode()).digest())[:most])
+        used = [sentences[name] for name in sentences if name in drawn] if len(drawn) >= FEWEST_SENTENCES else []
         written = [sentence.person.gender for sentence in used]
         counts.append(
             SentenceCount(
