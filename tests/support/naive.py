@@ -23,9 +23,7 @@ def log_p(model: Any, ids: list[int], position: int, token: int, attention: list
 
 
 @lru_cache(maxsize=32768)
-def _log_p_all(
-    model: Any, ids: tuple[int, ...], position: int, attention: tuple[int, ...] | None
-) -> torch.Tensor:
+def _log_p_all(model: Any, ids: tuple[int, ...], position: int, attention: tuple[int, ...] | None) -> torch.Tensor:
     """Run a single input; the cache makes it possible to compare every row in reasonable time."""
     with torch.inference_mode():
         mask = None if attention is None else torch.tensor([attention])
