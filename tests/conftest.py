@@ -66,7 +66,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Leave the libraries out of garbage collections from now on: looking through them takes a fifth of a second."""
-    gc.collect()
     gc.freeze()
 
 
