@@ -127,9 +127,9 @@ def _sample_rows(file: Path, count: int) -> list[dict[str, Any]]:
 
 
 def test_the_classifiers_are_as_good_on_real_test_data_as_their_cards_say(data: Path) -> None:
-    rows = _sample_rows(data / "imdb" / "imdb_test.jsonl.gz", 600)
+    rows = _sample_rows(data / "imdb" / "imdb_test.jsonl.gz", 300)
     texts: list[Any] = [row["text"] for row in rows]
-    assert _measure_accuracy("unmask-mini-sentiment", rows, texts, {"pos": "positive", "neg": "negative"}) > 0.88
+    assert _measure_accuracy("unmask-mini-sentiment", rows, texts, {"pos": "positive", "neg": "negative"}) > 0.89
     rows = _sample_rows(data / "snli" / "snli_test.jsonl.gz", 1000)
     texts = [(row["premise"], row["hypothesis"]) for row in rows]
     assert _measure_accuracy("unmask-mini-nli", rows, texts, {}) > 0.75

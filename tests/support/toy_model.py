@@ -81,7 +81,7 @@ def train(
         width = int(attention.sum(dim=1).max())
         masked = ids.masked_fill(person | context, tokenizer.mask_token_id)[:, :width]
         hidden = model.bert(masked, attention_mask=attention[:, :width]).last_hidden_state
-        loss = torch.nn.functional.cross_entropy(model.cls(hidden[person[:, :width]]), ids[person])
+        loss: Any = torch.nn.functional.cross_entropy(model.cls(hidden[person[:, :width]]), ids[person])
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

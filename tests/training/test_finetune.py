@@ -16,6 +16,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import commands
 import families
 from unmask.errors import Stopped, UnmaskError
 from unmask.models.loading import load_classifier, load_masked_lm, load_trainable
@@ -512,9 +513,9 @@ def test_two_processes_learn_what_one_learns(files: dict[str, Path], tmp_path: P
     common += ["--epochs", "2", "--learning-rate", "1e-4", "--batch-size", "7"]
     launch = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "unmask"]  # accelerate launch
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    for start, out in ((["unmask"], "one"), (launch, "two")):
-        words = [sys.executable, "-m", *start, *common, "--out", str(tmp_path / out)]
-        process = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    words = [sys.executable, "-m", *launch, *common, "--out", str(tmp_path / "two")]
+    two = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    for process in (commands.unmask(*common, "--out", tmp_path / "one", cwd=tmp_path), two):
         assert process.returncode == 0, process.stderr
         assert process.stdout.count("Model:") == 1
     single, parallel = (json.loads((tmp_path / name / "metrics.json").read_text()) for name in ("one", "two"))

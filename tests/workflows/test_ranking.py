@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,23 +76,6 @@ def audit_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     monkeypatch.setattr(ranking, "run_audit", count_audit)
     return counts
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
-    """A local cluster with two CPUs: one worker for each of two steps."""
-    ray = pytest.importorskip("ray")
-    ray.init(
-        address="local",
-        num_cpus=2,
-        include_dashboard=False,
-        object_store_memory=100_000_000,
-        logging_level="ERROR",
-        log_to_driver=False,
-        runtime_env={"env_vars": {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": ":".join(sys.path)}},
-    )
-    yield ray
-    ray.shutdown()
 
 
 def _read_statuses(run: unmask.AuditedModels) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +27,10 @@ def test_without_ray_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
-    ray = pytest.importorskip("ray")
-    pytest.importorskip("ray.data")
-    ray.init(
-        address="local",  # a separate cluster, whatever else runs on the machine
-        num_cpus=2,
-        include_dashboard=False,
-        object_store_memory=100_000_000,
-        logging_level="ERROR",
-        log_to_driver=False,
-        runtime_env={"env_vars": {"RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": ":".join(sys.path)}},
-    )
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    yield ray
-    ray.shutdown()
+def ray(ray: Any) -> Any:
+    """The cluster, without progress bars."""
+    pytest.importorskip("ray.data").DataContext.get_current().enable_progress_bars = False
+    return ray
 
 
 @pytest.fixture

@@ -33,7 +33,8 @@ def make_rewriter(to: str = "swap", terms: str | Path = "all") -> GermanRewriter
     return GermanRewriter(RewriteOptions(to=to, terms=terms, language="de"))
 
 
-SWAP = make_rewriter()
+MODES = {mode: make_rewriter(mode) for mode in ("swap", "female", "male", "remove")}
+SWAP, REMOVE = MODES["swap"], MODES["remove"]
 
 
 def read_gold() -> list[dict[str, str]]:
@@ -62,12 +63,11 @@ def test_every_sentence_of_the_own_corpora_becomes_its_counterpart(corpus: str) 
 
 
 def test_gold_by_phenomenon(say: Callable[[str], None]) -> None:
-    rewriters = {mode: make_rewriter(mode) for mode in ("swap", "female", "male", "remove")}
     right: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     failures = []
     for row in read_gold():
-        result = rewriters[row["mode"]].rewrite(row["before"])
+        result = MODES[row["mode"]].rewrite(row["before"])
         seen[row["phenomenon"]] += 1
         if result.text == row["after"]:
             right[row["phenomenon"]] += 1
@@ -129,10 +129,6 @@ def test_any_order_of_words_is_survived(words: list[str]) -> None:
         assert result.text == apply_changes(text, result.changes)
 
 
-REMOVE = make_rewriter("remove")
-
-
-MODES = {mode: make_rewriter(mode) for mode in ("swap", "female", "male", "remove")}
 PAIRS = (
     "Er er sie Sie ihn ihm ihr seine ihre oder und bzw. / , . Lehrer Lehrerin Lehrerinnen Männer Frauen der die dem bei"
     " Arzt Ärztin kommt küsste seine Frau dessen deren Mutter Teresa männlich weibliche jeder jede Jungen Katze"
