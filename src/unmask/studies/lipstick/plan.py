@@ -45,6 +45,8 @@ MADE = "made"
 """The folder of what a step has made, in its result."""
 VECTORS = "vectors"
 """The vocabulary of word vectors: all of their words."""
+RELEASED_INPUTS = ("lists", "qnli")
+"""Settings of methods that name what their authors' code reads."""
 LAYERS = 4
 POOLING: Pooling = "first+last"
 
@@ -86,8 +88,8 @@ class Debiasing:
     settings: Sequence[tuple[str, Any]] = ()
     seed: int = 42
     loading: LoadOptions = field(default_factory=LoadOptions)
+    protocol: str = "sound"
     kind = "debiasing"
-    protocol = "sound"
     needs_gpu = True
     needs = ()
 
@@ -315,6 +317,7 @@ def steps(options: LipstickOptions) -> list[Step]:
             _choose_settings(options, model.method),
             options.seed,
             options.loading,
+            _choose_protocol(options, model.method),
         )
         for model in models
         if model.method
@@ -331,6 +334,12 @@ def _choose_settings(options: LipstickOptions, method: str) -> list[tuple[str, A
     return [(setting, value) for (name, _, setting), value in named if name == method]
 
 
+def _choose_protocol(options: LipstickOptions, method: str) -> str:
+    """A method repeats its paper's code if the study does, and what that code needs is given."""
+    is_given = bool({f"{method}.{name}" for name in RELEASED_INPUTS} & set(options.settings))
+    return "published" if options.protocol == "published" and is_given else "sound"
+
+
 def _check_methods(options: ContextualLipstickOptions) -> None:
     """Check the methods and their settings, before anything slow."""
     for method in options.methods or ():
@@ -342,7 +351,7 @@ def _check_methods(options: ContextualLipstickOptions) -> None:
             raise UnmaskError(f"--set {name}={value} names no method; give METHOD.NAME=VALUE, such as cds.epochs=1")
         if method not in (options.methods or METHODS):
             raise UnmaskError(f"{name} is a setting of a method that does not run; add --method {method}")
-        method_options(find_method(method), {setting: value}, options.protocol)
+        method_options(find_method(method), {setting: value}, _choose_protocol(options, method))
 
 
 def _choose_vocabularies(options: ContextualLipstickOptions) -> tuple[str, ...]:
