@@ -121,7 +121,8 @@ def test_the_loss_of_each_step_is_that_of_the_released_code(
         with torch.no_grad():
             if kind == 0:
                 words = read_words(model, subset, filler)
-                expected = sum(0.2 * (words * vector).sum(2).mean() ** 2 for vector in vectors)
+                products = torch.stack([(words * vector).sum(2).mean() for vector in vectors])
+                expected = (0.2 * products**2).sum()
             else:
                 ids = pad([ids for ids, _ in subset], filler)
                 expected = 0.8 * ((read_states(model, ids) - read_states(original, ids)) ** 2).mean()
