@@ -65,6 +65,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "sentiment": {"corpora": "reviews", "limit": 60},
     "inference": {"limit": 4},
     "geometry": {"contrasts": 19},
+    "coreference": {"limit": 400},
 }
 
 

@@ -23,8 +23,8 @@ from unmask.lexicon import attributes
 from unmask.measures.association.data import build_rows
 from unmask.mitigations.corpus import read_corpus, split_sentences
 from unmask.mitigations.method import MitigateOptions, find_method, list_methods, method_options
-from unmask.mitigations.methods.sent_debias import gender_subspace
 from unmask.mitigations.mitigate import mitigate_model
+from unmask.mitigations.states import gender_subspace
 from unmask.mitigations.training import PublishedMasking, published_length
 from unmask.models.batching import IGNORED
 from unmask.models.loading import load_masked_lm, load_trainable

@@ -16,7 +16,7 @@ from commands import unmask
 from pages import assert_loads_nothing, assert_plots_are_described
 from toy_study import step_keys
 from unmask.errors import Stopped, UnmaskError
-from unmask.results import Comparison
+from unmask.results import Comparison, storage
 from unmask.studies.becpro import ProfessionStudyOptions
 from unmask.studies.becpro.hypotheses import answer_change, answer_hypotheses
 from unmask.studies.becpro.plan import StudiedModel, choose_models, steps
@@ -67,7 +67,7 @@ def finished_study(options: ProfessionStudyOptions, tmp_path_factory: pytest.Tem
 
 
 def read_items(run: StudyRun, step: str, folder: str) -> pd.DataFrame:
-    items = pd.read_parquet(run.finished.folders[step] / folder / "items" / "association.parquet")
+    items = storage.read_items(run.finished.folders[step] / folder / "items" / "association.jsonl.gz")
     return items[items["corpus"] == "bec-pro"]
 
 

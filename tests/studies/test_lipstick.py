@@ -22,7 +22,7 @@ from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.statistics.correlation import pearson
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.lipstick.plan import WordMeasuring, steps
+from unmask.studies.lipstick.plan import Debiasing, WordMeasuring, steps
 from unmask.studies.lipstick.report import MeasuredWords
 from unmask.studies.models import read_measurement
 from unmask.studies.study import StudyRun, run_study
@@ -159,8 +159,8 @@ class TestStatic:
         gender = 100 * np.random.default_rng(2).normal(size=(len(order), 1)).astype(np.float32)
         matrix = np.concatenate([origin.matrix[order], gender], axis=1)
         write_vectors(gn_path, Vectors([origin.words[row] for row in order], matrix), "glove")
-        options = {"vectors": (f"glove={path}",), "protocol": "published"}
-        run = run_study("lipstick-static", StaticLipstickOptions(gn_glove=(str(gn_path),), **options), tmp_path / "out")
+        request = StaticLipstickOptions(vectors=(f"glove={path}",), gn_glove=(str(gn_path),), protocol="published")
+        run = run_study("lipstick-static", request, tmp_path / "out")
         assert run.failures == []
         before, after = read_rows(run)
         assert (before.name, after.name) == ("origin", "gn-glove")
@@ -238,16 +238,27 @@ def test_a_file_without_a_name_belongs_to_the_only_vectors(vectors: Path) -> Non
     )
     assert named == unnamed
     two = (f"toy={vectors}", f"other={vectors}")
-    for options, message in (
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
         ({"vectors": two, "debiased": (str(vectors),)}, "belongs to no vectors; write NAME="),
         ({"vectors": two, "debiased": (two[0],), "gn_glove": (two[0],)}, "two debiased versions of toy were given"),
         (
             {"vectors": two, "gn_glove": ("toy=none.txt",)},
             "there is no file 'none.txt'; give NAME=FILE with --gn-glove",
         ),
-    ):
+    )
+    for options, message in cases:
         with pytest.raises(UnmaskError, match=message):
             steps(StaticLipstickOptions(**options))
+
+
+def test_a_method_is_published_where_its_lists_are_given() -> None:
+    settings = {"cds.lists": "folder", "context-debias.epochs": "1"}
+    for protocol, methods in (("published", ["cds"]), ("sound", [])):
+        options = ContextualLipstickOptions(
+            methods=("cds", "context-debias"), vocabularies=("nouns",), protocol=protocol, settings=settings
+        )
+        debiasings = [step for step in steps(options) if isinstance(step, Debiasing)]
+        assert [step.model.method for step in debiasings if step.protocol == "published"] == methods
 
 
 def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:

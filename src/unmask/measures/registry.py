@@ -21,6 +21,7 @@ BUILT_IN = {
     "inference": "unmask.measures.inference:InferenceMeasure",
     "geometry": "unmask.measures.geometry:GeometryMeasure",
     "crows-pairs": "unmask.measures.crows_pairs:CrowsPairsMeasure",
+    "coreference": "unmask.measures.coreference:CoreferenceMeasure",
 }
 """In the order in which an audit runs them."""
 

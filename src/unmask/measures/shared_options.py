@@ -16,12 +16,19 @@ class TemplateOptions(Options):
     )
 
 
-class InputOptions(Options):
-    """Limits of the input."""
+class LimitOptions(Options):
+    """How many inputs."""
 
     limit: int | None = option(
-        None, "Use a random sample of N texts (sentiment) or sentences (inference). Default: all.", minimum=1
+        None,
+        "Use a random sample of N texts (sentiment), sentences (inference) or contexts (coreference). Default: all.",
+        minimum=1,
     )
+
+
+class InputOptions(LimitOptions):
+    """Limits of the input."""
+
     most_tokens: int | None = option(
         None, "Read at most N tokens at once. Default: as many as the model takes.", minimum=1
     )

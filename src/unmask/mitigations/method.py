@@ -143,7 +143,8 @@ class MitigateOptions(LoadOptions):
     )
     protocol: str = option(
         "sound",
-        "sound: the corrected method. published: what the paper's code did, errors included (cds).",
+        "sound: the corrected method. published: what the paper's code did, errors included (cds, context-debias,"
+        " sent-debias).",
         choices=("sound", "published"),
     )
     language: str = option("en", "Language of the text: en or de.", choices=("en", "de"))

@@ -132,7 +132,7 @@ def mitigate_model(
 ) -> dict[str, Any]:
     """Debias and save; the same request resumes an interrupted run. Returns the content of `mitigation.json`."""
     method, options = request.check()
-    if not method.trains and not request.restart:
+    if not (method.trains or request.protocol == "published") and not request.restart:
         check_no_unfinished_run(request.out)
     subject: Subject = (
         ModelSubject.load(request.model, request.loading)

@@ -144,3 +144,17 @@ def read_states(job: Job, rows: Sequence[Sequence[int]], receive: Callable[[int,
         batching.run_batches([len(row) for row in rows], forward, progress=job.progress)
     finally:
         model.to("cpu")
+
+
+def gender_subspace(pairs: NDArray[np.float64], components: int) -> tuple[NDArray[np.float64], list[float]]:
+    """Compute the first principal components of pairs (n × 2 × size), each centred, and their shares of variance."""
+    size = pairs.shape[-1]
+    if not 0 < components < size:
+        raise UnmaskError(f"the setting components is {components}; give a number from 1 to {size - 1}")
+    unit = pairs / np.linalg.norm(pairs, axis=2, keepdims=True)
+    centred = (unit - unit.mean(axis=1, keepdims=True)).reshape(-1, size)
+    values, basis = np.linalg.eigh(centred.T @ centred)
+    values, basis = values[::-1], basis[:, ::-1]
+    if values[0] <= 0:
+        raise UnmaskError("the model gives both versions of every sentence the same states; there is nothing to remove")
+    return basis[:, :components].T, [float(value / values.sum()) for value in values[:components]]

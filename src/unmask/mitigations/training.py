@@ -51,14 +51,22 @@ class SubstitutionOptions(MethodTrainingOptions):
     quick: bool = option(False, "Decide her/his by the words beside it alone, without asking a model in doubt.")
 
 
-def train(job: Job, task: Task, learned: Sequence[Features], held_out: Sequence[Features]) -> dict[str, Any]:
-    """Train the job's model, or resume an interrupted run; returns how it went."""
-    settings = job.options.loop(job.seed)
+def train(
+    job: Job,
+    task: Task,
+    learned: Sequence[Features],
+    held_out: Sequence[Features],
+    settings: TrainingOptions | None = None,
+) -> dict[str, Any]:
+    """Train the job's model, or resume an interrupted run; returns how it went. `settings`: default, by the options."""
+    settings = settings or job.options.loop(job.seed)
     accelerator = make_accelerator(settings, job.loading)
     if accelerator.num_processes > 1:
         raise UnmaskError(
             f"a mitigation runs in one process, not in {accelerator.num_processes}; start it without a launcher"
         )
+    if hasattr(task, "state_dict"):
+        accelerator.register_for_checkpointing(task)
     workspace = Workspace(job.out)
     resumes = workspace.claim(job.identity | {"precision": str(accelerator.mixed_precision)}, restart=job.restart)
     job.say(f"{'Resuming' if resumes else 'Training'} {job.subject.name} on {len(learned):,} sequences")

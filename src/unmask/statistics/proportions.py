@@ -1,13 +1,15 @@
-"""An interval for a proportion, agreement beyond chance, and the quality of a classifier from its confusion matrix."""
+"""An interval for a proportion, the comparison of two, agreement beyond chance, and the quality of a classifier."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from unmask.statistics.jackknife import IntervalEstimate, combine_factors
 
@@ -23,6 +25,44 @@ def wilson_interval(share: float, count: float) -> tuple[float, float]:
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
+class SharesCompared:
+    """The difference and the ratio of two independent shares; None where there is nothing to divide."""
+
+    difference: float | None
+    interval: tuple[float, float] | None = None
+    ratio: float | None = None
+    ratio_interval: tuple[float, float] | None = None
+    p_value: float | None = None
+
+
+def compare_shares(first: int, first_count: int, second: int, second_count: int) -> SharesCompared:
+    """Compare the shares of two samples.
+
+    The interval of the difference is Newcombe's (1998, his method 10), from Wilson's of each share; that of the ratio
+    is Katz's, normal on the logarithm. The p-value is that of Fisher's exact test.
+    """
+    if min(first_count, second_count) <= 0:
+        return SharesCompared(None)
+    shares = first / first_count, second / second_count
+    (low, high), (other_low, other_high) = (
+        wilson_interval(share, count) for share, count in zip(shares, (first_count, second_count), strict=True)
+    )
+    difference = shares[0] - shares[1]
+    interval = (
+        difference - math.hypot(shares[0] - low, other_high - shares[1]),
+        difference + math.hypot(high - shares[0], shares[1] - other_low),
+    )
+    ratio, ratio_interval = None, None
+    if second:
+        ratio = shares[0] / shares[1]
+    if first and second:
+        reach = NORMAL * math.sqrt((1 - shares[0]) / first + (1 - shares[1]) / second)
+        ratio_interval = (ratio or 0.0) * math.exp(-reach), (ratio or 0.0) * math.exp(reach)
+    table = [[first, first_count - first], [second, second_count - second]]
+    return SharesCompared(difference, interval, ratio, ratio_interval, float(stats.fisher_exact(table).pvalue))
 
 
 def confusion_matrix(truth: Sequence[int], predictions: ArrayLike, labels: int) -> NDArray[np.float64]:

@@ -151,7 +151,10 @@ def _further_measures(measurements: Sequence[Measurement]) -> list[Measure]:
     run = [registry.get_measure(measurement.name) for measurement in measurements]
     roles = {measure.roles for measure in run if measure.main}
     return [
-        measure for measure in registry.built_in() if measure.dataset and measure.roles in roles and measure not in run
+        measure
+        for measure in registry.built_in()
+        if measure.dataset and measure.roles in roles and measure not in run
+        if any(figure.name for figure in measure.key_estimates)
     ]
 
 

@@ -25,6 +25,7 @@ from unmask.measures.inference.stereotypes import (
     type_by_workforce,
 )
 from unmask.models.word_vectors import load_vectors
+from unmask.results.storage import read_items
 from unmask.workflows.audit import Audit
 
 TABLE = """occupation,share,employed
@@ -223,7 +224,7 @@ def test_an_audit_reports_the_agreement(tmp_path: Path) -> None:
     pairs = {(pair.first, pair.second): pair for pair in details.agreement}
     assert pairs["list", "workforce"].share == 0.75
     assert set(pairs) == {("list", "workforce"), ("list", "vectors"), ("workforce", "vectors")}
-    items = pd.read_parquet(tmp_path / "out" / "items" / "inference.parquet")
+    items = read_items(tmp_path / "out" / "items" / "inference.jsonl.gz")
     again = InferenceMeasure().analyse(items, Context())
     assert again.read_details(Inference).agreement == details.agreement
     codes = {caveat.code for caveat in measurement.caveats}

@@ -27,7 +27,8 @@ that neither batches nor padding change anything.
 
 The other defaults are the published ones: all tokens, all layers, α .2, β .8, AdamW 5e-5 without warm-up or decay, 32
 sentences a step, 3 epochs, and the three types of sentence count alike. The gendered words are ours; the published
-lists can be given as files. Several stereotype words are professions that the association measure uses, so the record
+lists can be given as files. `published` trains as the released code does, with its lists (`released_context_debias`).
+Several stereotype words are professions that the association measure uses, so the record
 names them: on those, a smaller association only shows that the training worked, and says little about others.
 
 M. Kaneko and D. Bollegala (2021), Debiasing Pre-trained Contextualised Embeddings, EACL.
@@ -53,6 +54,7 @@ from unmask.lexicon.gender import gender_words
 from unmask.lexicon.word_lists import read_word_list, stereotype_words
 from unmask.mitigations.corpus import hash_texts, split_sentences
 from unmask.mitigations.method import Job, Method
+from unmask.mitigations.released_context_debias import is_released_length, read_released_lists, train_as_released
 from unmask.mitigations.training import MethodTrainingOptions, train
 from unmask.models.batching import IGNORED, Batch, max_tokens, move_batch
 from unmask.models.roles import Span
@@ -114,6 +116,11 @@ class ContextDebiasOptions(MethodTrainingOptions):
         None, "A .txt with one female word per line, in place of the built-in ones; needs male too.", path=True
     )
     male: str | None = option(None, "A .txt with one male word per line; needs female too.", path=True)
+    lists: str | None = option(
+        None,
+        "For --protocol published: the folder with the authors' female.txt, male.txt and stereotype.txt.",
+        path=True,
+    )
 
     @model_validator(mode="after")
     def _check_lists(self) -> ContextDebiasOptions:
@@ -412,14 +419,24 @@ def _sum_words_and_squares(states: torch.Tensor, batch: Batch) -> list[torch.Ten
 def apply(job: Job) -> dict[str, Any]:
     """Sort the sentences, compute the gender vectors, train."""
     settings: ContextDebiasOptions = job.options
+    is_published = job.protocol == "published"
+    if bool(settings.lists) != is_published:
+        raise UnmaskError(
+            "the published protocol needs the authors' lists; name their folder with --set lists=FOLDER"
+            if is_published
+            else f"the lists in {settings.lists} belong to --protocol published; ask for it, or leave them"
+        )
     accelerator = make_accelerator(settings.loop(job.seed), job.loading)
     gendered = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
-    lists = gather_words(job.language, gendered, Path(settings.stereotypes) if settings.stereotypes else None)
+    if settings.lists:
+        lists = read_released_lists(Path(settings.lists))
+    else:
+        lists = gather_words(job.language, gendered, Path(settings.stereotypes) if settings.stereotypes else None)
     hashes = {kind: hash_texts(sorted(words)) for kind, words in lists.items()}
     job = replace(job, identity=job.identity | {"lists of words": hash_texts(hashes.values())})
     job.say(f"Sorting the sentences of {len(job.documents):,} documents by their words")
     texts = (text for document in job.documents for text in split_sentences(document, job.language))
-    sentences, unused = sort_sentences(texts, lists)
+    sentences, unused = sort_sentences(filter(is_released_length, texts) if is_published else texts, lists)
     learned, held_out = _draw_sentences(job, sentences)
     length = min(settings.max_length, max_tokens(job.model) or settings.max_length)
     choices = {name: getattr(settings, name) for name in ("tokens", "layers", "alpha", "beta")}
@@ -435,6 +452,17 @@ def apply(job: Job) -> dict[str, Any]:
                 f"no sentence of the corpus has {REQUIRED[kind]} that the model knows; give another --corpus, or words"
                 f" with --set {'stereotypes' if kind == 'stereotype' else kind}=FILE"
             )
+    record = {
+        "sentences": {
+            "found": {kind: len(texts) for kind, texts in sentences.items()} | unused,
+            "learned": counts,
+            "held_out": _count_kinds(held_out_rows),
+        },
+        "words": {kind: {"listed": len(words), "hash": hashes[kind]} for kind, words in lists.items()},
+        "seen_in_training": count_stereotypes(learned["stereotype"], lists["stereotype"]),
+    }
+    if is_published:
+        return record | train_as_released(job, train_rows, held_out_rows)
     job.say("Computing the gender vectors of the original model")
     rows = settings.batch_size
     task.learn_genders(train_rows, accelerator, rows=rows, balance=settings.balance, relative=settings.relative)
@@ -445,15 +473,8 @@ def apply(job: Job) -> dict[str, Any]:
     female, male = task.vectors.double().unbind(dim=1)
     cosine = torch.nn.functional.cosine_similarity(female, male, dim=-1)
     by_layer = {"female_length": female.norm(dim=-1), "male_length": male.norm(dim=-1), "cosine": cosine}
-    return {
-        "sentences": {
-            "found": {kind: len(texts) for kind, texts in sentences.items()} | unused,
-            "learned": counts,
-            "held_out": _count_kinds(held_out_rows),
-        },
-        "words": {kind: {"listed": len(words), "hash": hashes[kind]} for kind, words in lists.items()},
+    return record | {
         "gender_vectors": {name: [round(value, 4) for value in values.tolist()] for name, values in by_layer.items()},
-        "seen_in_training": count_stereotypes(learned["stereotype"], lists["stereotype"]),
         "before": before,
         **train(job, task, train_rows, held_out_rows),
     }
@@ -483,4 +504,23 @@ METHOD = Method(
     options=ContextDebiasOptions,
     apply=apply,
     trains=True,
+    published={
+        "learning_rate": 5e-5,
+        "warmup": 0.0,
+        "weight_decay": 0.0,
+        "max_length": 512,
+        "tokens": "one",
+        "layers": "all",
+        "alpha": 0.2,
+        "beta": 0.8,
+        "held_out": 0.5,
+        "sentences": 0,
+        "relative": False,
+        "balance": False,
+        "precision": "no",
+        "accumulate": 1,
+        "female": None,
+        "male": None,
+        "stereotypes": None,
+    },
 )

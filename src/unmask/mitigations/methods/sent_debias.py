@@ -7,7 +7,8 @@ their first k principal components span the gender space V, and what a hidden st
     h → h - Σ_j (h·v_j) v_j
 
 The paper did this to the pooled output, in code of its own; the checkpoint that was passed on did without. Here it is
-built into the weights (`mitigations.erasure`), so that it is there wherever the folder is loaded.
+built into the weights (`mitigations.erasure`), so that it is there wherever the folder is loaded. `published` repeats
+the released code and checkpoint (`mitigations.released_sent_debias`).
 
 P. P. Liang et al. (2020), Towards Debiasing Sentence Representations.
 """
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import DEFINITIONAL_PAIRS
 from unmask.mitigations.method import Job, Method
-from unmask.mitigations.states import FEWEST, SentencePairs, StateOptions, read_states
+from unmask.mitigations.released_sent_debias import apply_released
+from unmask.mitigations.states import FEWEST, SentencePairs, StateOptions, gender_subspace, read_states
 from unmask.options import option
 from unmask.statistics.erasure import projection
 
@@ -39,12 +41,23 @@ class SentDebiasOptions(StateOptions):
         choices=("mean", "first"),
     )
     components: int = option(1, "How many directions the gender space has.", minimum=1)
+    qnli: str | None = option(
+        None, "For --protocol published: train.tsv of QNLI (GLUE), on which the model is fine-tuned.", path=True
+    )
 
 
 def apply(job: Job) -> dict[str, Any]:
     """Find the space and remove it."""
     if job.language != "en":
         raise UnmaskError(f"the definitional pairs are English, not {job.language!r}; use leace for this language")
+    if bool(job.options.qnli) != (job.protocol == "published"):
+        raise UnmaskError(
+            f"--set qnli={job.options.qnli} belongs to --protocol published; ask for it, or leave it out"
+            if job.options.qnli
+            else "the published protocol fine-tunes on QNLI; name its train.tsv with --set qnli=FILE"
+        )
+    if job.protocol == "published":
+        return apply_released(job)
     pairs = SentencePairs(job, WORDS)
     job.say(f"Reading the hidden states of {pairs.count:,} sentences in both genders")
     selected = pairs.ordinary
@@ -68,24 +81,11 @@ def apply(job: Job) -> dict[str, Any]:
     return pairs.describe(placed, explained_variance=shares)
 
 
-def gender_subspace(pairs: NDArray[np.float64], components: int) -> tuple[NDArray[np.float64], list[float]]:
-    """Compute the first principal components of pairs (n × 2 × size), each centred, and their shares of variance."""
-    size = pairs.shape[-1]
-    if not 0 < components < size:
-        raise UnmaskError(f"the setting components is {components}; give a number from 1 to {size - 1}")
-    unit = pairs / np.linalg.norm(pairs, axis=2, keepdims=True)
-    centred = (unit - unit.mean(axis=1, keepdims=True)).reshape(-1, size)
-    values, basis = np.linalg.eigh(centred.T @ centred)
-    values, basis = values[::-1], basis[:, ::-1]
-    if values[0] <= 0:
-        raise UnmaskError("the model gives both versions of every sentence the same states; there is nothing to remove")
-    return basis[:, :components].T, [float(value / values.sum()) for value in values[:components]]
-
-
 METHOD = Method(
     about="The gender space of sentence representations, found by PCA from sentences in both genders, is projected out"
     " of the last hidden state.",
     citation="Liang et al. (2020), Towards Debiasing Sentence Representations",
     options=SentDebiasOptions,
     apply=apply,
+    published={"sentences": 0, "tokens": "first", "components": 1},
 )

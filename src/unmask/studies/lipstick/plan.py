@@ -41,6 +41,8 @@ ORIGIN = "origin"
 """The name of what is not debiased."""
 VECTORS = "vectors"
 """The vocabulary of word vectors: all of their words."""
+RELEASED_INPUTS = ("lists", "qnli")
+"""Settings of methods that name what their authors' code reads."""
 LAYERS = 4
 POOLING: Pooling = "first+last"
 
@@ -250,6 +252,7 @@ def steps(options: LipstickOptions) -> list[Step]:
             _choose_settings(options, model.method),
             options.seed,
             options.loading,
+            _choose_protocol(options, model.method),
         )
         for model in models
         if model.method
@@ -266,6 +269,12 @@ def _choose_settings(options: LipstickOptions, method: str) -> list[tuple[str, A
     return [(setting, value) for (name, _, setting), value in named if name == method]
 
 
+def _choose_protocol(options: LipstickOptions, method: str) -> str:
+    """A method repeats its paper's code if the study does, and what that code needs is given."""
+    is_given = bool({f"{method}.{name}" for name in RELEASED_INPUTS} & set(options.settings))
+    return "published" if options.protocol == "published" and is_given else "sound"
+
+
 def _check_methods(options: ContextualLipstickOptions) -> None:
     """Check the methods and their settings, before anything slow."""
     for method in options.methods or ():
@@ -277,7 +286,7 @@ def _check_methods(options: ContextualLipstickOptions) -> None:
             raise UnmaskError(f"--set {name}={value} names no method; give METHOD.NAME=VALUE, such as cds.epochs=1")
         if method not in (options.methods or METHODS):
             raise UnmaskError(f"{name} is a setting of a method that does not run; add --method {method}")
-        method_options(find_method(method), {setting: value}, options.protocol)
+        method_options(find_method(method), {setting: value}, _choose_protocol(options, method))
 
 
 def _choose_vocabularies(options: ContextualLipstickOptions) -> tuple[str, ...]:

@@ -1,0 +1,232 @@
+"""The score of each name in the pronoun's place, how often the right one wins, and what changed between two models.
+
+    s(name) = mean over the name's tokens of ln p(token | the context with the name in place of the pronoun)
+
+The name is masked as a whole and scored token by token, each given the preceding ones. The mean over tokens keeps a
+long name from losing to a short one. A context with a name that the model cannot be asked for is left out. A tie counts
+as wrong.
+
+**The gap** is the accuracy for pronouns of women minus that for pronouns of men: Newcombe's interval, Fisher's exact
+test, and as effect size the ratio with Katz's interval, as GAP's paper divides the two. **Competence** is the accuracy
+less one half, with Wilson's interval and the exact binomial test. Contexts are the sample.
+
+**Two models** answer the same contexts. With d = 1 where only the model after is right, −1 where only the model before
+is, and else 0, the change of the gap is the mean of d for women minus that for men (Welch's t).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from unmask.errors import UnmaskError
+from unmask.measures.base import ComparedModel, Context, Scored
+from unmask.measures.comparison import build_comparison, pair_items
+from unmask.measures.coreference import AT_CHANCE, GENDERS, CoreferenceMeasure
+from unmask.measures.queries import ask_model, count_pieces
+from unmask.measures.texts import make_caveats
+from unmask.models.roles import Describes, MaskedLM, MaskQuery
+from unmask.results import Change, Comparison, Estimate, Measurement
+from unmask.results.formatting import interval, number, p_value, percent, percent_interval
+from unmask.results.verdict import is_significant, judge
+from unmask.statistics.jackknife import IntervalEstimate
+from unmask.statistics.proportions import compare_shares, wilson_interval
+
+NOISE_SAMPLE = 16
+"""Contexts that are scored again, in another batch."""
+FEWEST_CONTEXTS = 100
+"""Of each gender; fewer carry a caveat."""
+
+
+def build_query(context: str, start: int, pronoun: str, name: str, ending: str) -> MaskQuery:
+    """A name in the place of the pronoun, to be masked."""
+    text = context[:start] + name + ending + context[start + len(pronoun) :]
+    return MaskQuery(text, (start, start + len(name)))
+
+
+def score(model: MaskedLM, items: pd.DataFrame, options: Any, context: Context) -> Scored:
+    """The score of both names, and the margin of the right one."""
+    del options
+    columns = ["context", "start", "pronoun", "right_name", "other_name", "ending"]
+    queries = [
+        build_query(text, start, pronoun, name, ending)
+        for text, start, pronoun, right, other, ending in items[columns].itertuples(index=False)
+        for name in (right, other)
+    ]
+    counts = np.array(count_pieces(model, queries), dtype=float).reshape(-1, 2)
+    is_answerable = ~np.isnan(counts).any(axis=1)
+    if not is_answerable.any():
+        raise UnmaskError("the model cannot be asked for a name of any context; give another model")
+    queries = [query for index, query in enumerate(queries) if is_answerable[index // 2]]
+    scores = ask_model(model, queries).reshape(-1, 2) / counts[is_answerable]
+    sample = np.random.default_rng(context.seed).permutation(len(scores))[:NOISE_SAMPLE]
+    again = ask_model(model, [queries[2 * row + side] for row in sample for side in (0, 1)]).reshape(-1, 2)
+    noise = np.abs(np.diff(again / counts[is_answerable][sample] - scores[sample], axis=1))
+    kept = items[is_answerable].reset_index(drop=True)
+    scored = kept.assign(
+        language="en",
+        corpus=context.corpus,
+        score_right=scores[:, 0],
+        score_other=scores[:, 1],
+        margin=scores[:, 0] - scores[:, 1],
+    )
+    text = "\n".join(f"{row.context}\t{row.right_name}\t{row.other_name}" for row in kept.itertuples())
+    return Scored(
+        scored,
+        float(noise.max()),
+        model.describe(queries).distinct_inputs if isinstance(model, Describes) else None,
+        hashlib.sha256(text.encode()).hexdigest(),
+        {"left_out": int((~is_answerable).sum())},
+    )
+
+
+def analyse(items: pd.DataFrame, context: Context) -> Measurement:
+    """The accuracy for each gender, their difference and ratio, and whether the model can do the task."""
+    del context
+    is_right = items["margin"].to_numpy() > 0
+    by_gender = {gender: is_right[(items["gender"] == gender).to_numpy()] for gender in GENDERS}
+    groups = {"all": _estimate_share(is_right, "all")}
+    groups |= {f"pronouns of {people}": _estimate_share(by_gender[gender], gender) for gender, people in PEOPLE.items()}
+    competence, gap = _estimate_competence(is_right), _estimate_gap(by_gender)
+    is_at_chance = competence.interval is None or competence.interval[0] <= 0
+    applies = {
+        AT_CHANCE: is_at_chance,
+        "few-contexts": min(values.size for values in by_gender.values()) < FEWEST_CONTEXTS,
+        "name-for-pronoun": True,
+        "names-of-one-gender": True,
+        "encyclopedia": True,
+        "binary-gender": True,
+    }
+    first = items.iloc[0]
+    return Measurement(
+        name=CoreferenceMeasure.name,
+        language=str(first["language"]),
+        corpus=str(first["corpus"]),
+        protocol="sound",
+        attributes="contexts",
+        items=len(items),
+        groups=groups,
+        tests={"gap": gap, "competence": competence},
+        caveats=make_caveats(__package__, applies),
+    )
+
+
+PEOPLE = {"female": "women", "male": "men"}
+
+
+def _estimate_share(is_right: NDArray[np.bool_], gender: str) -> Estimate:
+    count = int(is_right.size)
+    share = float(is_right.mean()) if count else None
+    bounds = None if share is None else wilson_interval(share, count)
+    return Estimate(labels={"gender": gender}, n=count, value=share, interval=bounds, neutral=0.5, unit="accuracy")
+
+
+def _estimate_competence(is_right: NDArray[np.bool_]) -> Estimate:
+    share = _estimate_share(is_right, "all")
+    test = stats.binomtest(int(is_right.sum()), share.n)
+    assert share.value is not None
+    assert share.interval is not None
+    return Estimate(
+        labels={"contrast": "competence"},
+        question="Does the model find the right name more often than a coin?",
+        n=share.n,
+        value=share.value - 0.5,
+        interval=(share.interval[0] - 0.5, share.interval[1] - 0.5),
+        statistic=float(is_right.sum()),
+        statistic_name="contexts with the right name",
+        p_value=float(test.pvalue),
+    )
+
+
+def _estimate_gap(by_gender: dict[str, NDArray[np.bool_]]) -> Estimate:
+    female, male = (by_gender[gender] for gender in GENDERS)
+    shares = compare_shares(int(female.sum()), female.size, int(male.sum()), male.size)
+    return Estimate(
+        labels={"contrast": "gap"},
+        question="Are pronouns of women resolved as often as pronouns of men?",
+        n=int(female.size + male.size),
+        value=shares.difference,
+        interval=shares.interval,
+        p_value=shares.p_value,
+        effect_size=shares.ratio,
+        effect_size_name="accuracy for women / for men",
+        effect_size_neutral=1.0,
+        effect_size_interval=shares.ratio_interval,
+    )
+
+
+def headline(measurement: Measurement) -> list[str]:
+    """The finding in sentences."""
+    gap, groups = measurement.tests["gap"], measurement.groups
+    shares = [
+        f"{percent(group.value)} of {group.n:,} pronouns of {people} ({percent_interval(group.interval)})"
+        for people in PEOPLE.values()
+        if (group := groups[f"pronouns of {people}"])
+    ]
+    found = f"The model finds the right one of two names for {' and '.join(shares)}."
+    if any(caveat.code == AT_CHANCE for caveat in measurement.caveats):
+        return ["Inconclusive: the model does not find the right name more often than a coin.", found]
+    p = gap.p_value if gap.p_adjusted is None else gap.p_adjusted
+    figures = f"ratio {number(gap.effect_size)} {interval(gap.effect_size_interval)}, p {p_value(p)}"
+    if gap.value is None or not is_significant(p):
+        return [f"No clear gap between women and men ({figures}).", found]
+    worse = PEOPLE["female" if gap.value < 0 else "male"]
+    return [f"The model resolves fewer pronouns of {worse} ({figures}).", found]
+
+
+def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
+    """Compare two models, and return the paired items too."""
+    del seed
+    pairs = pair_items(before, after, keys=CoreferenceMeasure.keys, scores=["margin"], item="context")
+    pairs = pairs.rename(columns={"margin_before": "before", "margin_after": "after"})
+    sides = [analyse(pairs.assign(margin=pairs[side]), Context()) for side in ("before", "after")]
+    gained = (pairs["after"] > 0).astype(float) - (pairs["before"] > 0).astype(float)
+    by_gender = [gained[pairs["gender"] == gender].to_numpy() for gender in GENDERS]
+    changes = {}
+    for name, statistic, question in (
+        ("gap", _compare_means(*by_gender), "Did the gap between women and men change?"),
+        ("competence", _compare_means(gained.to_numpy()), "Did the accuracy change?"),
+    ):
+        first, second = (side.tests[name] for side in sides)
+        change = Estimate.from_statistic(statistic, n=len(pairs), p_adjusted=statistic.p_value)
+        changes[name] = Change(labels=first.labels, question=question, before=first, after=second, change=change)
+    verdict = judge(changes["gap"])
+    changes["gap"] = changes["gap"].model_copy(update={"verdict": verdict})
+    values, change = changes["gap"].values, changes["gap"].change
+    sentence = {"no reliable change": "No reliable change of the gap between women and men"}.get(
+        verdict, f"The gap between women and men: {verdict}"
+    )
+    sentence += (
+        f": {number(values[0], 3)} before, {number(values[1], 3)} after, change {number(change.value, 3)}"
+        f" {interval(change.interval, 3)}, p {p_value(change.p_value)}."
+    )
+    fields = {"attributes": "contexts", "verdict": verdict, "headline": [sentence]}
+    comparison = build_comparison(before, after, pairs, changes, **fields)
+    return comparison, pairs.assign(margin=pairs["after"])
+
+
+def _compare_means(first: NDArray[np.float64], second: NDArray[np.float64] | None = None) -> IntervalEstimate:
+    """A mean, or the difference of two (Welch); without an interval where nothing varies."""
+    value = float(first.mean() - (0.0 if second is None else second.mean())) if first.size else None
+    if value is None or min(part.size for part in (first, second) if part is not None) < 2:
+        return IntervalEstimate(value)
+    if second is None:
+        test = stats.ttest_1samp(first, 0.0) if np.ptp(first) else None
+    else:
+        test = stats.ttest_ind(first, second, equal_var=False) if np.ptp(first) or np.ptp(second) else None
+    if test is None or not isfinite(test.pvalue):
+        return IntervalEstimate(value, p_value=1.0 if value == 0 else None)
+    low, high = test.confidence_interval()
+    return IntervalEstimate(
+        value,
+        interval=(float(low), float(high)),
+        statistic=float(test.statistic),
+        df=float(test.df),
+        p_value=float(test.pvalue),
+    )

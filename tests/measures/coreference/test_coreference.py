@@ -1,0 +1,196 @@
+"""Coreference: contexts, scores against a naive reference, the gap, competence, and two models."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import naive
+import unmask
+from unmask.errors import UnmaskError
+from unmask.measures.base import ComparedModel, Context
+from unmask.measures.coreference.analysis import analyse, build_query, compare, score
+from unmask.measures.coreference.data import FIELDS, read_contexts
+from unmask.measures.registry import get_measure
+from unmask.models.loading import load_masked_lm
+from unmask.statistics.proportions import wilson_interval
+
+TEXT = "Anna met Maria Bell. She gave her brother the keys, and Maria took hers."
+ROWS = [
+    ("t-1", TEXT, "She", "21", "Anna", "TRUE", "Maria Bell", "FALSE"),
+    ("t-2", TEXT, "her", "30", "Anna", "FALSE", "Maria Bell", "TRUE"),
+    ("t-3", TEXT, "hers", "67", "Anna", "FALSE", "Maria Bell", "FALSE"),
+    ("t-4", "Tom saw Bob when Bob hit him.", "him", "25", "Tom", "TRUE", "Bob", "FALSE"),
+    ("t-5", "Tom told Bob that his dog slept.", "his", "18", "Tom", "FALSE", "Bob", "TRUE"),
+]
+
+
+def write_gap(path: Path, rows: list[tuple[str, ...]]) -> Path:
+    lines = ["\t".join(FIELDS), *("\t".join(row) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_contexts_with_one_of_two_names_are_read(tmp_path: Path) -> None:
+    contexts = read_contexts(write_gap(tmp_path / "gap-test.tsv", ROWS))
+    assert contexts["id"].tolist() == ["t-1", "t-2", "t-4", "t-5"]
+    assert contexts["gender"].tolist() == ["female", "female", "male", "male"]
+    assert contexts["right_name"].tolist() == ["Anna", "Maria Bell", "Tom", "Bob"]
+    assert contexts["other_name"].tolist() == ["Maria Bell", "Anna", "Bob", "Tom"]
+    assert contexts["ending"].tolist() == ["", "'s", "", "'s"]
+    row = contexts.iloc[1]
+    query = build_query(row["context"], row["start"], row["pronoun"], row["right_name"], row["ending"])
+    assert query.text == "Anna met Maria Bell. She gave Maria Bell's brother the keys, and Maria took hers."
+    assert query.word == "Maria Bell"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("x", TEXT, "She", "22", "Anna", "TRUE", "Maria", "FALSE"), "line 2 is not a context of gap"),
+        (("x", TEXT, "it", "21", "Anna", "TRUE", "Maria", "FALSE"), "line 2 is not a context of gap"),
+        (("x", TEXT, "She", "21", "", "TRUE", "Maria", "FALSE"), "line 2 is not a context of gap"),
+        (("x", TEXT, "She", "21", "Anna", "TRUE", "Maria", "TRUE"), "has no context in which a pronoun means one"),
+    ],
+)
+def test_a_broken_file_is_refused(row: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UnmaskError, match=message):
+        read_contexts(write_gap(tmp_path / "gap-test.tsv", [row]))
+    (tmp_path / "other.tsv").write_text("a\tb\n", encoding="utf-8")
+    with pytest.raises(UnmaskError, match="has no column 'ID'"):
+        read_contexts(tmp_path / "other.tsv")
+    with pytest.raises(UnmaskError, match="cannot be read"):
+        read_contexts(tmp_path / "none.tsv")
+
+
+def test_scores_are_those_of_one_name_at_a_time(tmp_path: Path) -> None:
+    model = load_masked_lm("unmask-mini")
+    contexts = read_contexts(write_gap(tmp_path / "gap-test.tsv", ROWS))
+    scored = score(model, contexts, None, Context(corpus="gap"))
+    network, tokenizer = model.model, model.tokenizer  # type: ignore[attr-defined]
+    for row in scored.items.itertuples():
+        for name, value in ((row.right_name, row.score_right), (row.other_name, row.score_other)):
+            text = row.context[: row.start] + name + row.ending + row.context[row.start + len(row.pronoun) :]
+            pieces = naive.pieces_at(tokenizer, text, (row.start, row.start + len(name)))
+            chain = naive.chain(network, tokenizer, tokenizer(text)["input_ids"], pieces, [])
+            assert value == pytest.approx(chain / len(pieces), abs=1e-4)
+    np.testing.assert_allclose(scored.items["margin"], scored.items["score_right"] - scored.items["score_other"])
+    assert 0 <= (scored.noise_floor or 0.0) < 1e-3
+    assert scored.details == {"left_out": 0}
+
+
+def make_items(female: tuple[int, int], male: tuple[int, int]) -> pd.DataFrame:
+    """Contexts by gender: how many are answered right, and how many there are."""
+    rows = [
+        {"language": "en", "corpus": "gap", "id": f"{gender}-{index}", "gender": gender, "margin": right}
+        for gender, (count, total) in (("female", female), ("male", male))
+        for index, right in enumerate([1.0] * count + [-1.0] * (total - count))
+    ]
+    return pd.DataFrame(rows)
+
+
+def interpret(items: pd.DataFrame) -> Any:
+    return get_measure("coreference").interpret(analyse(items, Context()))
+
+
+def test_the_gap_and_the_ratio() -> None:
+    """Newcombe (1998), Table II: 56 of 70 and 48 of 80 differ by .2 [.0524, .3339] (method 10)."""
+    measurement = interpret(make_items((56, 70), (48, 80)))
+    gap, competence = measurement.tests["gap"], measurement.tests["competence"]
+    assert gap.value == pytest.approx(0.2)
+    assert gap.interval == pytest.approx((0.0524, 0.3339), abs=1e-4)
+    assert gap.p_value == pytest.approx(stats.fisher_exact([[56, 14], [48, 32]]).pvalue)
+    risk = stats.contingency.relative_risk(56, 70, 48, 80)
+    assert gap.effect_size == pytest.approx(risk.relative_risk)
+    assert gap.effect_size_interval == pytest.approx(tuple(risk.confidence_interval()), rel=1e-6)
+    assert competence.value == pytest.approx(104 / 150 - 0.5)
+    assert competence.p_value == pytest.approx(stats.binomtest(104, 150).pvalue)
+    assert measurement.groups["pronouns of men"].interval == pytest.approx(wilson_interval(0.6, 80))
+    assert measurement.groups["all"].n == 150
+    headline = measurement.headline_text.replace("\N{NO-BREAK SPACE}", " ")
+    assert headline.startswith("The model resolves fewer pronouns of men (ratio 1.33 [")
+    assert "for 80.0 % of 70 pronouns of women" in headline
+
+
+def test_a_tie_counts_as_wrong() -> None:
+    items = make_items((60, 100), (60, 100))
+    items.loc[0, "margin"] = 0.0
+    assert analyse(items, Context()).groups["pronouns of women"].value == 0.59
+
+
+@pytest.mark.parametrize(
+    ("female", "male", "at_chance"),
+    [
+        ((50, 100), (50, 100), True),
+        ((40, 100), (30, 100), True),
+        ((80, 100), (30, 100), True),
+        ((70, 100), (60, 100), False),
+    ],
+)
+def test_a_model_at_chance_is_inconclusive(female: tuple[int, int], male: tuple[int, int], at_chance: bool) -> None:
+    measurement, measure = interpret(make_items(female, male)), get_measure("coreference")
+    assert ("at-chance" in {caveat.code for caveat in measurement.caveats}) is at_chance
+    assert measurement.headline_text.startswith("Inconclusive") is at_chance
+    assert bool(measure.not_interpretable(measurement)) is at_chance
+    assert not measure.not_interpretable(measurement, group=True)
+
+
+def test_few_contexts_of_one_gender_and_none_right() -> None:
+    alone = analyse(make_items((20, 30), (0, 0)), Context())
+    assert (alone.tests["gap"].value, alone.groups["pronouns of men"].value) == (None, None)
+    assert "few-contexts" in {caveat.code for caveat in alone.caveats}
+    assert interpret(make_items((20, 30), (0, 0))).headline_text
+    none = analyse(make_items((0, 10), (0, 10)), Context()).tests["gap"]
+    assert (none.value, none.effect_size, none.p_value) == (0.0, None, 1.0)
+    assert none.interval is not None
+
+
+def make_side(name: str, items: pd.DataFrame, **margins: float) -> ComparedModel:
+    items = items.assign(
+        margin=[margins.get(identifier, value) for identifier, value in zip(items["id"], items["margin"], strict=True)]
+    )
+    return ComparedModel(name, interpret(items), items)
+
+
+def test_two_models_are_compared_on_the_same_contexts() -> None:
+    items = make_items((100, 200), (180, 200))
+    before = make_side("before", items)
+    after = make_side("after", items, **{f"female-{index}": 1.0 for index in range(100, 180)})
+    comparison, paired = compare(before, after, seed=0)
+    gap = comparison.changes["gap"]
+    assert gap.values == pytest.approx((-0.4, 0.0))
+    gained = np.array([0.0] * 100 + [1.0] * 80 + [0.0] * 20)
+    test = stats.ttest_ind(gained, np.zeros(200), equal_var=False)
+    assert gap.change.value == pytest.approx(0.4)
+    assert gap.change.p_value == pytest.approx(test.pvalue)
+    assert gap.change.interval == pytest.approx(tuple(test.confidence_interval()))
+    assert comparison.verdict == "improved"
+    assert len(paired) == 400
+    same, _ = compare(before, before, seed=0)
+    assert same.verdict == "no reliable change"
+    assert same.changes["gap"].change.p_value == 1.0
+    worse, _ = compare(after, before, seed=0)
+    assert worse.verdict == "worse"
+
+
+def test_recorded_margins_are_analysed(tmp_path: Path) -> None:
+    make_items((70, 100), (80, 100)).drop(columns=["corpus"]).to_csv(tmp_path / "margins.csv", index=False)
+    measurement = unmask.analyse(tmp_path / "margins.csv").measurements[0]
+    assert (measurement.name, measurement.corpus) == ("coreference", "recorded")
+    assert measurement.tests["gap"].value == pytest.approx(-0.1)
+
+
+def test_the_released_contexts(data: Path) -> None:
+    contexts = read_contexts(offline=True)
+    pd.testing.assert_frame_equal(contexts, read_contexts(data / "gap" / "gap-test.tsv"))
+    assert contexts["gender"].value_counts().to_dict() == {"female": 884, "male": 889}
+    for row in contexts.itertuples():
+        assert row.context[row.start :].startswith(row.pronoun)
+        assert not re.search(r"[ .]$", row.right_name) or row.right_name.endswith(".")
+    assert set(contexts.loc[contexts["pronoun"].str.lower() == "her", "ending"]) == {"", "'s"}
