@@ -22,9 +22,9 @@ from unmask.models.vector_files import read_vectors, write_vectors
 from unmask.models.word_vectors import Vectors
 from unmask.statistics.correlation import pearson
 from unmask.studies.lipstick import ContextualLipstickOptions, LipstickOptions, StaticLipstickOptions
-from unmask.studies.lipstick.plan import Debiasing, WordMeasuring, steps
+from unmask.studies.lipstick.plan import WordMeasuring, steps
 from unmask.studies.lipstick.report import MeasuredWords
-from unmask.studies.models import read_measurement
+from unmask.studies.models import Debiasing, read_measurement
 from unmask.studies.study import StudyRun, run_study
 
 PAIRS = ("he she", "man woman", "his her", "himself herself", "boy girl", "father mother", "son daughter")
@@ -258,7 +258,7 @@ def test_a_method_is_published_where_its_lists_are_given() -> None:
             methods=("cds", "context-debias"), vocabularies=("nouns",), protocol=protocol, settings=settings
         )
         debiasings = [step for step in steps(options) if isinstance(step, Debiasing)]
-        assert [step.model.method for step in debiasings if step.protocol == "published"] == methods
+        assert [step.method for step in debiasings if step.protocol == "published"] == methods
 
 
 def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:

@@ -190,7 +190,7 @@ def test_the_released_contexts(data: Path) -> None:
     contexts = read_contexts(offline=True)
     pd.testing.assert_frame_equal(contexts, read_contexts(data / "gap" / "gap-test.tsv"))
     assert contexts["gender"].value_counts().to_dict() == {"female": 884, "male": 889}
-    for row in contexts.itertuples():
-        assert row.context[row.start :].startswith(row.pronoun)
-        assert not re.search(r"[ .]$", row.right_name) or row.right_name.endswith(".")
+    for row in contexts.to_dict("records"):
+        assert row["context"][row["start"] :].startswith(row["pronoun"])
+        assert not re.search(r"[ .]$", row["right_name"]) or row["right_name"].endswith(".")
     assert set(contexts.loc[contexts["pronoun"].str.lower() == "her", "ending"]) == {"", "'s"}
