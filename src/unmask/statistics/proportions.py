@@ -59,7 +59,7 @@ def compare_shares(first: int, first_count: int, second: int, second_count: int)
     if first and second:
         reach = NORMAL * math.sqrt((1 - shares[0]) / first + (1 - shares[1]) / second)
         ratio_interval = (ratio or 0.0) * math.exp(-reach), (ratio or 0.0) * math.exp(reach)
-    table = [[first, first_count - first], [second, second_count - second]]
+    table = np.array([[first, first_count - first], [second, second_count - second]])
     return SharesCompared(difference, interval, ratio, ratio_interval, float(stats.fisher_exact(table).pvalue))
 
 
