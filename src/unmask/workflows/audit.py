@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -257,7 +258,8 @@ def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     language = settings.language or measure.languages[0]
     context = Context(language, protocol=settings.protocol, seed=settings.seed, offline=True)
     frame = measure.read_items(file, context, language=settings.language, score_column=column)
-    scoring = {"data_hash": hash_content(file), "noise_floor": None}
+    content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()  # not how it is packed
+    scoring = {"data_hash": hash_content(content), "noise_floor": None}
     measurements = [measurement.model_copy(update=scoring) for measurement in measure.analyse_recorded(frame, context)]
     configuration = {
         "items": str(file),

@@ -76,7 +76,7 @@ def score(model: MaskedLM, items: pd.DataFrame, options: Any, context: Context) 
         score_other=scores[:, 1],
         margin=scores[:, 0] - scores[:, 1],
     )
-    text = "\n".join(f"{row.context}\t{row.right_name}\t{row.other_name}" for row in kept.itertuples())
+    text = kept[["context", "right_name", "other_name"]].to_csv(index=False)
     return Scored(
         scored,
         float(noise.max()),
@@ -186,12 +186,14 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     pairs = pair_items(before, after, keys=CoreferenceMeasure.keys, scores=["margin"], item="context")
     pairs = pairs.rename(columns={"margin_before": "before", "margin_after": "after"})
     sides = [analyse(pairs.assign(margin=pairs[side]), Context()) for side in ("before", "after")]
-    gained = (pairs["after"] > 0).astype(float) - (pairs["before"] > 0).astype(float)
-    by_gender = [gained[pairs["gender"] == gender].to_numpy() for gender in GENDERS]
+    before_right, after_right = ((pairs[side] > 0).to_numpy(dtype=np.float64) for side in ("before", "after"))
+    gained: NDArray[np.float64] = after_right - before_right
+    is_female = (pairs["gender"] == "female").to_numpy()
+    female, male = gained[is_female], gained[~is_female]
     changes = {}
     for name, statistic, question in (
-        ("gap", _compare_means(*by_gender), "Did the gap between women and men change?"),
-        ("competence", _compare_means(gained.to_numpy()), "Did the accuracy change?"),
+        ("gap", _compare_means(female, male), "Did the gap between women and men change?"),
+        ("competence", _compare_means(gained), "Did the accuracy change?"),
     ):
         first, second = (side.tests[name] for side in sides)
         change = Estimate.from_statistic(statistic, n=len(pairs), p_adjusted=statistic.p_value)

@@ -420,18 +420,8 @@ def apply(job: Job) -> dict[str, Any]:
     """Sort the sentences, compute the gender vectors, train."""
     settings: ContextDebiasOptions = job.options
     is_published = job.protocol == "published"
-    if bool(settings.lists) != is_published:
-        raise UnmaskError(
-            "the published protocol needs the authors' lists; name their folder with --set lists=FOLDER"
-            if is_published
-            else f"the lists in {settings.lists} belong to --protocol published; ask for it, or leave them"
-        )
+    lists = _read_lists(job)
     accelerator = make_accelerator(settings.loop(job.seed), job.loading)
-    gendered = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
-    if settings.lists:
-        lists = read_released_lists(Path(settings.lists))
-    else:
-        lists = gather_words(job.language, gendered, Path(settings.stereotypes) if settings.stereotypes else None)
     hashes = {kind: hash_texts(sorted(words)) for kind, words in lists.items()}
     job = replace(job, identity=job.identity | {"lists of words": hash_texts(hashes.values())})
     job.say(f"Sorting the sentences of {len(job.documents):,} documents by their words")
@@ -478,6 +468,21 @@ def apply(job: Job) -> dict[str, Any]:
         "before": before,
         **train(job, task, train_rows, held_out_rows),
     }
+
+
+def _read_lists(job: Job) -> dict[str, list[str]]:
+    """The words of each kind; the published protocol needs the authors' lists."""
+    settings: ContextDebiasOptions = job.options
+    if bool(settings.lists) != (job.protocol == "published"):
+        raise UnmaskError(
+            f"the lists in {settings.lists} belong to --protocol published; ask for it, or leave them"
+            if settings.lists
+            else "the published protocol needs the authors' lists; name their folder with --set lists=FOLDER"
+        )
+    if settings.lists:
+        return read_released_lists(Path(settings.lists))
+    gendered = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
+    return gather_words(job.language, gendered, Path(settings.stereotypes) if settings.stereotypes else None)
 
 
 def _draw_sentences(
