@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -103,6 +104,8 @@ def start_contrasts(
     progress: Progress | None = None,
 ) -> Iterator[Callable[[], References]]:
     """Test unrelated contrasts in threads, with and without their own direction; yields what waits for the values."""
+    for module in ("cluster", "manifold", "metrics", "svm"):  # an import that threads begin together can fail
+        import_module(f"sklearn.{module}")
     contrasts = draw_contrasts(space, seed=seed, count=count)
 
     def run_both(contrast: Contrast) -> dict[tuple[str, bool], float]:
