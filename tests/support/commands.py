@@ -47,7 +47,10 @@ def unmask(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def interrupted(*words: str | Path, cwd: Path, once: str) -> tuple[int, str, str]:
-    """Exit code and both streams of a command that gets Ctrl-C once it has loaded the library `once`."""
+    """Exit code and both streams of a command that gets Ctrl-C once it has loaded the library `once`.
+
+    It should be the last before a longer computation: compiled libraries turn Ctrl-C while they load into other errors.
+    """
     running = subprocess.Popen(
         [sys.executable, "-m", "unmask", *map(str, words)],
         cwd=cwd,
@@ -59,6 +62,7 @@ def interrupted(*words: str | Path, cwd: Path, once: str) -> tuple[int, str, str
     while once not in Path(f"/proc/{running.pid}/maps").read_text():
         assert running.poll() is None
         time.sleep(0.05)
+    time.sleep(0.2)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=120)
     return running.returncode, out, err

@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.models.linear import fast_linear_layers
 from unmask.models.roles import Progress, describe_mitigation
 from unmask.results import ModelInfo
 
@@ -217,7 +218,8 @@ class LoadedModel:
     def _run_batches(self, lengths: Sequence[int], forward: Callable[[list[int]], None]) -> None:
         """Call `forward`, which several threads may do at once, with batches of inputs."""
         at_once = min(MOST_AT_ONCE, torch.get_num_threads()) if self.device.type == "cpu" else 1
-        run_batches(lengths, forward, budget=self.token_budget, progress=self.progress, at_once=at_once)
+        with fast_linear_layers(self.model):
+            run_batches(lengths, forward, budget=self.token_budget, progress=self.progress, at_once=at_once)
 
     def _check_length(self, longest: int) -> None:
         """Raise an error for an input of more tokens than the model has positions for."""

@@ -4,10 +4,7 @@ A query in words becomes a list of `Read`s: an input, a position in it, and the 
 there. The masks go where the tokens of the word are (`unmask.models.tokenization`). A target of one word piece is one
 read; a target of several pieces is one read per piece.
 
-Each distinct input is run once. The language-model head is applied only at the position that is read, not at every
-position × vocabulary: for any architecture, the backbone's output is cut to that position on its way to the head. This
-works because heads treat all positions alike; a model for which it does not hold is detected at the start and run
-whole.
+Each distinct input is run once, and the language-model head at the positions that are read (`unmask.models.heads`).
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +23,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.models import batching
 from unmask.models.batching import LoadedModel
+from unmask.models.heads import head_runs_alone, logits_at
 from unmask.models.roles import Answers, Description, LiteralQuery, MaskQuery, Query, SharedTokensQuery, Span
 from unmask.models.tokenization import Tokenizer, TokenSpan, check_vocabulary, find_token_spans
 
@@ -129,7 +126,10 @@ class TransformersMaskedLM(LoadedModel):
         self._encoded: tuple[tuple[Query, ...], list[list[Read]]] | None = None
         if tokenizer.mask_token_id is None:
             raise UnmaskError(f"{self.name} has no mask token; give a masked language model such as BERT")
-        self._head_alone = self._head_can_run_alone()
+        try:
+            self._head_alone = head_runs_alone(model, tokenizer)
+        except AttributeError:
+            raise UnmaskError(f"{self.name} has no language-model head; load it with AutoModelForMaskedLM") from None
 
     def log_probability(self, queries: Sequence[Query]) -> NDArray[np.float64]:
         """The natural logarithm of the probability of each query's target."""
@@ -177,7 +177,7 @@ class TransformersMaskedLM(LoadedModel):
         return self._encoded[1]
 
     @torch.inference_mode()
-    def _run_batch(self, positions: list[tuple[MaskedInput, int]], *, alone: bool | None = None) -> torch.Tensor:
+    def _run_batch(self, positions: list[tuple[MaskedInput, int]]) -> torch.Tensor:
         """The logits over the vocabulary at one position of each input; an input that is read twice is run once."""
         distinct = {input: row for row, input in enumerate(dict.fromkeys(input for input, _ in positions))}
         inputs = [
@@ -186,43 +186,7 @@ class TransformersMaskedLM(LoadedModel):
         batch = batching.move_batch(batching.pad(self.tokenizer, inputs, left=False), self.device)
         rows = torch.tensor([distinct[input] for input, _ in positions], device=self.device)
         columns = torch.tensor([position for _, position in positions], device=self.device)
-        thread = get_ident()
-
-        def cut(_module: Any, _args: Any, output: Any) -> Any:
-            if get_ident() != thread:
-                return None  # the output of another batch stays as it is
-            hidden = output[0][rows, columns].unsqueeze(1)
-            if isinstance(output, tuple):
-                return (hidden, *output[1:])
-            output.last_hidden_state = hidden
-            return output
-
-        alone = self._head_alone if alone is None else alone
-        hook = self.model.base_model.register_forward_hook(cut) if alone else None
-        try:
-            logits = self.model(**batch).logits
-        finally:
-            if hook is not None:
-                hook.remove()
-        picked: torch.Tensor = logits[:, 0] if alone else logits[rows, columns]
-        return picked.float()
-
-    def _head_can_run_alone(self) -> bool:
-        """Whether cutting to a position before the head gives the same logits as after it."""
-        mask = self.tokenizer.mask_token_id
-        ids = tuple(self.tokenizer("")["input_ids"])
-        positions = [(MaskedInput((*ids, mask, mask)), 1), (MaskedInput((mask, *ids, mask, mask)), 2)]
-        try:
-            whole = self._run_batch(positions, alone=False)
-        except AttributeError:
-            raise UnmaskError(f"{self.name} has no language-model head; load it with AutoModelForMaskedLM") from None
-        if self.model.base_model is self.model:
-            return False
-        try:
-            cut = self._run_batch(positions, alone=True)
-        except (RuntimeError, IndexError, TypeError, AttributeError):
-            return False
-        return cut.shape == whole.shape and bool(torch.allclose(cut, whole, atol=1e-4, rtol=1e-4, equal_nan=True))
+        return logits_at(self.model, batch, rows, columns, alone=self._head_alone).float()
 
 
 def _quote_query(query: Query) -> str:

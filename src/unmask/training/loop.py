@@ -317,7 +317,7 @@ def _make_optimizer(model: Any, settings: TrainingOptions) -> torch.optim.AdamW:
         {"params": [p for p in learned if p.dim() > 1], "weight_decay": settings.weight_decay},
         {"params": [p for p in learned if p.dim() <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate)
+    return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
 
 
 def _ask_processes(stop: bool, accelerator: Any) -> bool:

@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from unmask.errors import UnmaskError
 from unmask.models.batching import IGNORED, Batch, pad
+from unmask.models.heads import head_runs_alone, logits_at
 from unmask.models.tokenization import count_special_tokens
 from unmask.statistics.proportions import classification_quality, wilson_interval
 from unmask.training.examples import TextExample
@@ -128,6 +129,7 @@ class MaskedLanguageModelling(Task):
         self.tokenizer = tokenizer
         self.max_length = max_length
         self.seed = seed
+        self._head_alone: bool | None = None
 
     def features(self, examples: Sequence[TextExample]) -> list[Features]:
         """Tokenise, once; a part without a piece that could be masked is left out."""
@@ -161,6 +163,15 @@ class MaskedLanguageModelling(Task):
             elif fate < 0.9:
                 masked[position] = int(generator.integers(len(self.tokenizer)))
         return masked, labels
+
+    def run(self, model: Any, batch: Batch) -> torch.Tensor:
+        """As for every task, but the head runs on the masked pieces alone."""
+        if self._head_alone is None:
+            self._head_alone = head_runs_alone(model, self.tokenizer)
+        inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
+        rows, columns = (batch["labels"] != IGNORED).nonzero(as_tuple=True)
+        logits = logits_at(model, inputs, rows, columns, alone=self._head_alone)
+        return self.sums(logits, batch["labels"][rows, columns])
 
     def sums(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return loss, count, and the number of correct guesses."""
