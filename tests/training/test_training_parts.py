@@ -9,7 +9,8 @@ import tarfile
 import threading
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.optim.optimizer import register_optimizer_step_pre_hook
-from transformers import BertForSequenceClassification
+from transformers import AutoModelForMaskedLM, AutoTokenizer, BertForSequenceClassification
 
+import families
 from toy_model import bert_of, tokenizer_of
 from unmask import datasets
 from unmask.datasets import Dataset
@@ -34,7 +36,7 @@ from unmask.training.examples import Splits, TextExample, gather_examples, norma
 from unmask.training.finetune import finetune_model
 from unmask.training.loop import fit, learning_rate_at, make_accelerator, plan_batches
 from unmask.training.options import FinetuneOptions, TrainingOptions
-from unmask.training.tasks import Classification, MaskedLanguageModelling
+from unmask.training.tasks import Classification, MaskedLanguageModelling, Task
 
 TEXT = "the cat sat on the mat while the dog ran over the hill to the old house by the sea"
 
@@ -400,3 +402,19 @@ def test_the_real_data_sets_have_their_sizes(data: Path, monkeypatch: pytest.Mon
     imdb = _gather("sentiment", "imdb")
     assert [len(imdb.train) + len(imdb.validation), len(imdb.test)] == [25_000, 25_000]
     assert Counter(example.label for example in imdb.test) == {"negative": 12_500, "positive": 12_500}
+
+
+@pytest.mark.parametrize("family", sorted(families.FAMILIES))
+def test_the_head_runs_on_masked_words_alone(family: str, model_folder: Callable[[str], Path]) -> None:
+    model = AutoModelForMaskedLM.from_pretrained(model_folder(family)).eval()
+    task = MaskedLanguageModelling(AutoTokenizer.from_pretrained(model_folder(family)), 32, seed=1)
+    texts = [TextExample(text, None) for text in ("The nurse is here.", "My sister works as a nurse in the old house.")]
+    batch = task.batch(task.features(texts), [(0, 0), (0, 1)])
+    results = []
+    for run in (task.run, partial(Task.run, task)):  # the second runs the head on every word
+        sums = run(model, batch)
+        sums[0].backward()
+        gradients = {name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None}
+        results.append({**gradients, "sums": sums.detach()})
+        model.zero_grad()
+    torch.testing.assert_close(results[0], results[1], atol=1e-4, rtol=1e-4)
