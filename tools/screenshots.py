@@ -1,12 +1,11 @@
 """Make the pictures of the documentation: `python tools/screenshots.py` writes docs/report.png and docs/items.png.
 
-They show what the scores say that were recorded from bert-base-uncased (golden/ in the folder named by UNMASK_DATA).
-`python tools/screenshots.py AUDIT` shows an audit folder, or a model, instead. Needs Chromium and Playwright.
+They show the audit that `make audit` makes. `python tools/screenshots.py AUDIT` shows an audit folder, or another
+model. Needs Chromium and Playwright.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
@@ -34,21 +33,13 @@ def shoot(page: Path, picture: Path, *, height: int, top: str = "body") -> None:
         browser.close()
 
 
-def audit_of(given: str | None, scratch: Path) -> unmask.Audit | unmask.Compared:
-    """The audit to show: a folder, a model, or by default the recorded scores."""
-    if given is None:
-        named = scratch / "bert-base-uncased.tsv"  # an audit of scores goes by the name of their file
-        shutil.copy(Path(os.environ["UNMASK_DATA"]) / "golden" / "becpro_en_bert_association.tsv", named)
-        return unmask.analyse(named)
-    return unmask.load(given) if (Path(given) / RESULT).is_file() else unmask.audit(given)
-
-
-def main(given: str | None = None) -> None:
+def main(given: str = "unmask-mini") -> None:
     """Audit, if that is to be done, and take the pictures."""
+    audit = unmask.load(given) if (Path(given) / RESULT).is_file() else unmask.audit(given)
     with tempfile.TemporaryDirectory() as folder:
-        page = audit_of(given, Path(folder)).report(Path(folder) / "report.html")
-        shoot(page, DOCS / "report.png", height=1750)
-        shoot(page, DOCS / "items.png", height=820, top="section[aria-labelledby=items]")
+        page = audit.report(Path(folder) / "report.html")
+        shoot(page, DOCS / "report.png", height=1545)
+        shoot(page, DOCS / "items.png", height=820, top="#items")
 
 
 if __name__ == "__main__":
