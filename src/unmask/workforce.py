@@ -87,7 +87,11 @@ def read_workforce(path: Path) -> list[Occupation]:
     occupations = _read_sheet(path) if path.suffix.lower() == ".xlsx" else _read_csv(path)
     if not occupations:
         raise UnmaskError(f"{path} has no occupation with a share of women; give a table with names and shares")
+    titles = set()
     for occupation in occupations:
+        if occupation.title in titles:
+            raise UnmaskError(f"{path} has the occupation {occupation.title!r} twice; remove one of the lines")
+        titles.add(occupation.title)
         if not 0 <= occupation.women <= 100:
             raise UnmaskError(f"{path}: the share of {occupation.title!r} is not between 0 and 100 %; correct it")
     return occupations
@@ -115,10 +119,13 @@ def _read_csv(path: Path) -> list[Occupation]:
         raise UnmaskError(f"{path} has no column {missing[0]!r}; give a CSV file with occupation and share")
     occupations = []
     for row in reader:
-        title, share, employed = row["occupation"], row["share"] or "", _read_number(row.get("employed") or "1")
+        title, share = (row["occupation"] or "").strip(), row["share"] or ""
+        employed = _read_number(row.get("employed") or "1")
         women = _read_number(share)
         if women is None and share.strip() not in NO_DATA:
             raise UnmaskError(f"{path}: the share {share!r} of {title!r} is not a number; correct it")
+        if women is not None and not title:
+            raise UnmaskError(f"{path}: line {reader.line_num} has no occupation; name it, or remove the line")
         if women is not None and employed is not None:
             occupations.append(Occupation(title, women, employed))
     if occupations and max(occupation.women for occupation in occupations) <= 1:
@@ -168,4 +175,4 @@ def shorten_title(title: str) -> str:
     """
     parts = [part.strip() for part in re.split(r",|\band\b|\bexcept\b.*|;", title) if part.strip()]
     plural = [part for part in parts if singular(part.split()[-1].lower()) != part.split()[-1].lower()]
-    return lower_title((plural or parts)[0])
+    return lower_title((plural or parts or [title])[0])

@@ -20,8 +20,9 @@ import unmask
 from toy_model import as_in_the_workforce, train
 from unmask.errors import Stopped, UnmaskError
 from unmask.lexicon import attributes
+from unmask.lexicon.sentences import split_sentences
 from unmask.measures.association.data import build_rows
-from unmask.mitigations.corpus import read_corpus, split_sentences
+from unmask.mitigations.corpus import read_corpus
 from unmask.mitigations.method import MitigateOptions, find_method, list_methods, method_options
 from unmask.mitigations.mitigate import mitigate_model
 from unmask.mitigations.states import gender_subspace

@@ -154,6 +154,9 @@ def test_a_later_year_agrees_in_part_with_the_paper(data: Path) -> None:
             "2 occupations have a share of women, and three groups of 20 need 60",
         ),
         ("t.csv", "occupation,share\na,101\n", "the share of 'a' is not between 0 and 100 %"),
+        ("t.csv", "occupation,share\na,1\n,2\n", "line 3 has no occupation"),
+        ("t.csv", "share,occupation\n1\n", "line 2 has no occupation"),
+        ("t.csv", "occupation,share\na,1\na,2\n", "has the occupation 'a' twice"),
         ("nowhere.xlsx", None, "does not exist"),
     ],
 )

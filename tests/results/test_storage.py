@@ -40,6 +40,24 @@ def test_items_keep_their_values_and_types(items: pd.DataFrame, tmp_path: Path) 
     pd.testing.assert_frame_equal(read_items(tmp_path / "a.jsonl"), reloaded)
 
 
+def test_items_without_rows_or_values(tmp_path: Path) -> None:
+    items = pd.DataFrame({"score": [np.nan, np.nan], "text": ["a", "b"]})
+    write_items(tmp_path / "a.jsonl.gz", items)
+    pd.testing.assert_frame_equal(read_items(tmp_path / "a.jsonl.gz"), items)
+    write_items(tmp_path / "b.jsonl.gz", items[:0])
+    assert len(read_items(tmp_path / "b.jsonl.gz")) == 0
+
+
+def test_lines_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n\n{"a": 2}\n')
+    assert list(read_items(path)["a"]) == [1, 2]
+    for line, message in (("[1, 2]", "line 2 is not a JSON object"), ("{", "line 2 is not JSON")):
+        path.write_text(f'{{"a": 1}}\n{line}\n')
+        with pytest.raises(ValueError, match=message):
+            read_items(path)
+
+
 def test_missing_values_are_null_and_arrays_are_lists(tmp_path: Path) -> None:
     items = pd.DataFrame(
         {

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from unmask.statistics.correlation import spearman
@@ -76,6 +77,18 @@ def test_crossed_degenerate_input() -> None:
     constant = _estimate_mean(np.full((3, 3), 0.1))
     assert (constant.p_value, constant.statistic) == (0.0, None)
     assert constant.interval == pytest.approx((0.1, 0.1))
+
+
+def test_a_sample_of_one_row_has_no_known_error() -> None:
+    table = np.random.default_rng(0).normal(size=(21, 4))
+    is_first = np.arange(21) == 0
+
+    def difference(rows: NDArray[np.intp], columns: NDArray[np.intp]) -> float:
+        means = table[np.ix_(rows, columns)].mean(axis=1)
+        return float(means[is_first[rows]].mean() - means[~is_first[rows]].mean())
+
+    estimate = jackknife(table.shape, difference, samples=is_first)
+    assert estimate == IntervalEstimate(difference(np.arange(21), np.arange(4)))
 
 
 def test_an_undefined_leave_one_out_gives_no_interval() -> None:

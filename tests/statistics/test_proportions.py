@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from unmask.statistics.proportions import classification_quality, confusion_matrix, estimate_kappa
+from unmask.statistics.proportions import classification_quality, compare_shares, confusion_matrix, estimate_kappa
 
 
 def test_quality_by_hand() -> None:
@@ -50,6 +50,14 @@ def test_kappa_of_next_to_nothing() -> None:
     assert estimate_kappa(np.zeros((3, 3))).value is None
     assert estimate_kappa([[7, 0], [0, 0]]).value is None  # one label alone: chance would agree, too
     both = estimate_kappa([[5, 0], [0, 5]])
-    assert (both.value, both.interval) == (1.0, (1.0, 1.0))
+    assert (both.value, both.interval, both.p_value) == (1.0, None, None)  # perfect agreement of a sample is no proof
     assert estimate_kappa([[1, 0], [0, 1]]).interval is None  # without one of the two, there is no kappa
     assert estimate_kappa([[0, 5], [5, 0]]).value == -1
+
+
+def test_a_ratio_of_perfect_shares_has_no_interval() -> None:
+    shares = compare_shares(20, 20, 20, 20)
+    assert (shares.ratio, shares.ratio_interval) == (1.0, None)
+    assert shares.interval == pytest.approx((-0.1611, 0.1611), abs=1e-4)
+    assert compare_shares(0, 20, 5, 20).ratio_interval is None
+    assert compare_shares(19, 20, 20, 20).ratio_interval is not None

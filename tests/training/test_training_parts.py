@@ -413,7 +413,7 @@ def test_the_head_runs_on_masked_words_alone(family: str, model_folder: Callable
     results = []
     for run in (task.run, partial(Task.run, task)):  # the second runs the head on every word
         sums = run(model, batch)
-        sums[0].backward()
+        sums[0].backward()  # type: ignore[no-untyped-call]
         gradients = {name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None}
         results.append({**gradients, "sums": sums.detach()})
         model.zero_grad()

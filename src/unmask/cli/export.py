@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WRITERS: dict[str, Callable[[pd.DataFrame], str]] = {
     ".jsonl": lambda frame: frame.to_json(orient="records", lines=True, force_ascii=False),
     ".csv": to_csv,
-    ".tsv": lambda frame: frame.to_csv(sep="\t", lineterminator="\n"),
+    ".tsv": lambda frame: frame.to_csv(sep="\t", lineterminator="\n", index=frame.index.name is not None),
 }
 
 

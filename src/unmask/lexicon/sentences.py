@@ -37,3 +37,10 @@ def agreement_templates() -> list[WordRow]:
 def reviews() -> tuple[Review, ...]:
     """The reviews, in an order that mixes labels and genders."""
     return read_records(Review, "en", "reviews")
+
+
+def split_sentences(document: str, language: str) -> list[str]:
+    """Split a document into sentences, without the white space around them."""
+    from sentencex import segment
+
+    return [stripped for sentence in segment(language, document) if (stripped := sentence.strip())]

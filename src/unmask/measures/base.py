@@ -281,10 +281,9 @@ class Measure(ABC):
     def export(self, options: Any, context: Context) -> pd.DataFrame:
         """What `build` makes, one row per sentence, with the columns of the paper's released files.
 
-        Default: an error. A measure that implements this can be exported with `unmask export`.
+        A measure that implements this can be exported with `unmask export`.
         """
-        del options, context
-        raise UnmaskError(f"{self.name} has no sentences to export")
+        raise NotImplementedError
 
     def load(self, model: ModelHandle, options: Any) -> Any:
         """The model in the role that the measure asks."""

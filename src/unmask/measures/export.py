@@ -50,4 +50,6 @@ def export_items(options: ExportOptions) -> pd.DataFrame:
     for unit in measure.units(settings, context, [options.language], options.corpus):
         measure.check(settings, unit)
         frames.append(measure.export(settings, unit))
-    return pd.concat(frames, ignore_index=True)
+    rows = pd.concat(frames, ignore_index=True)
+    rows.index.name = frames[0].index.name
+    return rows

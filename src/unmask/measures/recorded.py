@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from unmask.errors import UnmaskError, import_extra, quote
-from unmask.results.storage import ITEMS, read_items
+from unmask.results.storage import ITEMS, list_items, read_items
 from unmask.spreadsheets import plain_frame
 
 if TYPE_CHECKING:
@@ -49,14 +49,14 @@ CORPUS = RecordedColumn("corpus", "text", default="recorded")
 def locate_items(path: Path, measure: str) -> tuple[Path, str]:
     """The file of recorded items, and a name for the model; an audit folder stands for its items."""
     folder = path.parent.parent if path.parent.name == "items" else path
-    file = folder / "items" / f"{measure}{ITEMS}" if path.is_dir() else path
-    if path.is_dir() and not file.is_file():
-        file = file.with_name(f"{measure}.parquet")  # audits of earlier versions
-    if path.is_dir() and not file.is_file():
+    file = list_items(path).get(measure) if path.is_dir() else path
+    if file is None:
         raise UnmaskError(
             f"{path} is a folder without items/{measure}{ITEMS}; give an audit folder or a file of scores"
         )
-    return file, folder.name if folder != path or path.is_dir() else path.name.partition(".")[0]
+    if folder != path or path.is_dir():
+        return file, folder.name
+    return file, path.name.removesuffix(ITEMS) if path.name.endswith(ITEMS) else path.stem
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -21,7 +21,7 @@ class LimitOptions(Options):
 
     limit: int | None = option(
         None,
-        "Use a random sample of N texts (sentiment), sentences (inference) or contexts (coreference). Default: all.",
+        "Use a random sample of N texts, sentences or contexts. Default: all.",
         minimum=1,
     )
 

@@ -41,13 +41,6 @@ def read_corpus(sources: Sequence[str], *, offline: bool = False) -> list[str]:
     return documents
 
 
-def split_sentences(document: str, language: str) -> list[str]:
-    """Split a document into sentences, without the white space around them."""
-    from sentencex import segment
-
-    return [stripped for sentence in segment(language, document) if (stripped := sentence.strip())]
-
-
 def _read_gap(folder: Path) -> list[str]:
     """Read the passages of GAP, in the order in which the paper took its parts."""
     documents = []

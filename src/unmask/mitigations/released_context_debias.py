@@ -142,8 +142,8 @@ class ReleasedContextDebias(Task):
         if epoch not in (self.epoch, EVALUATION_EPOCH):
             self.learn_genders(model, epoch)
         if kind == 0:
-            words, vectors = _read_words(model, batch), self.vectors.to(batch["input_ids"].device)
-            products = torch.einsum("lbd,lgd->lbg", words, vectors).mean(dim=(0, 1))
+            states, genders = _read_words(model, batch), self.vectors.to(batch["input_ids"].device)
+            products = torch.einsum("lbd,lgd->lbg", states, genders).mean(dim=(0, 1))
             loss = self.alpha * products.pow(2).sum()
         else:
             with torch.no_grad():

@@ -33,9 +33,10 @@ import torch
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.lexicon.sentences import split_sentences
 from unmask.lexicon.table import read_text
 from unmask.lexicon.word_lists import DEFINITIONAL_PAIRS
-from unmask.mitigations.corpus import hash_texts, split_sentences
+from unmask.mitigations.corpus import hash_texts
 from unmask.mitigations.method import Job
 from unmask.mitigations.states import FEWEST, LONGEST, gender_subspace
 from unmask.mitigations.training import train

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pydantic import field_validator
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.corpus import hash_texts, split_sentences
+from unmask.lexicon.sentences import split_sentences
+from unmask.mitigations.corpus import hash_texts
 from unmask.mitigations.erasure import Placed, build_in_erasure
 from unmask.mitigations.method import Job
 from unmask.models import batching

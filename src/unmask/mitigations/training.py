@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.mitigations.corpus import hash_texts, split_sentences
+from unmask.lexicon.sentences import split_sentences
+from unmask.mitigations.corpus import hash_texts
 from unmask.mitigations.method import Job
 from unmask.models.batching import IGNORED, max_tokens
 from unmask.options import option

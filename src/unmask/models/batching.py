@@ -218,7 +218,7 @@ class LoadedModel:
     def _run_batches(self, lengths: Sequence[int], forward: Callable[[list[int]], None]) -> None:
         """Call `forward`, which several threads may do at once, with batches of inputs."""
         at_once = min(MOST_AT_ONCE, torch.get_num_threads()) if self.device.type == "cpu" else 1
-        with fast_linear_layers(self.model):
+        with fast_linear_layers(self.model, tokens=sum(lengths)):
             run_batches(lengths, forward, budget=self.token_budget, progress=self.progress, at_once=at_once)
 
     def _check_length(self, longest: int) -> None:

@@ -7,12 +7,14 @@ treat all tokens alike; a model for which it does not hold is detected by `head_
 
 from __future__ import annotations
 
-from threading import get_ident
+from threading import Lock, get_ident
 from typing import Any
 
 import torch
 
 from unmask.models.batching import Batch, pad
+
+_HOOKS = Lock()  # adding hooks is not safe in threads
 
 
 def logits_at(model: Any, batch: Batch, rows: torch.Tensor, columns: torch.Tensor, *, alone: bool) -> torch.Tensor:
@@ -31,13 +33,17 @@ def logits_at(model: Any, batch: Batch, rows: torch.Tensor, columns: torch.Tenso
         output.last_hidden_state = hidden
         return output
 
-    hook = _find_core(model).base_model.register_forward_hook(cut) if alone else None
+    if not alone:
+        whole: torch.Tensor = model(**batch).logits
+        return whole[rows, columns]
+    with _HOOKS:
+        hook = _find_core(model).base_model.register_forward_hook(cut)
     try:
         logits: torch.Tensor = model(**batch).logits
     finally:
-        if hook is not None:
+        with _HOOKS:
             hook.remove()
-    return logits[:, 0] if alone else logits[rows, columns]
+    return logits[:, 0]
 
 
 def head_runs_alone(model: Any, tokenizer: Any) -> bool:

@@ -17,19 +17,20 @@ from torch.nn import functional
 MOST_BYTES = 2**30
 """The layers' weights are copied; larger models keep the memory."""
 ROWS = 2048
-"""For how many rows the copies are arranged; any number can be computed."""
+"""The copies are arranged for this many rows, and made for at least as many."""
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 
 @contextmanager
-def fast_linear_layers(model: torch.nn.Module) -> Iterator[None]:
+def fast_linear_layers(model: torch.nn.Module, *, tokens: int = ROWS) -> Iterator[None]:
     """Compute the float32 linear layers of a model on a CPU with oneDNN, without gradients.
 
-    Weights, hooks and names of the model stay as they are. Nothing changes where oneDNN cannot do it.
+    Weights, hooks and names of the model stay as they are. Nothing changes where oneDNN cannot do it, and for so few
+    `tokens` that copying the weights would take longer.
     """
     layers = [module for module in model.modules() if type(module) is torch.nn.Linear and _fits(module)]
-    if sum(layer.weight.nbytes for layer in layers) > MOST_BYTES or not _has_onednn():
+    if tokens < ROWS or sum(layer.weight.nbytes for layer in layers) > MOST_BYTES or not _has_onednn():
         layers = []
     try:
         for layer in layers:

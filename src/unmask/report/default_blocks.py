@@ -200,7 +200,7 @@ def default_method(measurements: Sequence[Measurement]) -> list[Block]:
         if plugin := measurement.plugin:
             citation = f" After {plugin.citation}." if plugin.citation else ""
             lines.append(f"{plugin.about}{citation} The package {source(measurement)} says how it is scored.")
-    return [Text([*lines, "p-values are adjusted for the number of tests in the audit with Holm’s method."])]
+    return [Text([*lines, "The primary test of a measurement is not corrected; the others are, by Holm’s method."])]
 
 
 def default_facts(measurement: Measurement) -> list[tuple[str, str]]:

@@ -74,14 +74,39 @@ def write_items(path: Path, items: pd.DataFrame) -> None:
 
 
 def read_items(path: Path) -> pd.DataFrame:
-    """Read a table of JSON lines, packed or not."""
+    """Read a table of JSON lines, packed or not; a column without a value holds NaN."""
     import pandas as pd
 
+    rows = []
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
-            return pd.DataFrame([json.loads(line) for line in lines])
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    rows.append(_parse_object(line, number))
     except (EOFError, zlib.error) as error:
         raise OSError(f"it is not a complete gzip file: {error}") from None
+    items = pd.DataFrame(rows)
+    return items.astype({name: float for name in items if items[name].isna().all()})
+
+
+def _parse_object(line: bytes, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"line {number} is not JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise ValueError(f"line {number} is not a JSON object")
+    return row
+
+
+def list_items(folder: Path) -> dict[str, Path]:
+    """The files of items in an audit folder, by measure; audits of earlier versions have Parquet files."""
+    files = [
+        (file.name.removesuffix(ending), file)
+        for ending in (".parquet", ITEMS)
+        for file in sorted((folder / "items").glob(f"*{ending}"))
+    ]
+    return dict(files)
 
 
 def load(folder: Path, model: type[R] = AuditResult) -> R:  # type: ignore[assignment]
@@ -99,7 +124,7 @@ def read(path: Path, model: type[R] = AuditResult) -> R:  # type: ignore[assignm
         raise UnmaskError(f"{path} was written by a newer version of Unmask; update Unmask, or repeat the audit")
     if isinstance(version, int) and version < SCHEMA_VERSION:
         remedy = "run unmask compare again" if model is ComparisonResult else "run the audit again"
-        if model is AuditResult and any((path.parent / "items").glob("*.*")):
+        if model is AuditResult and list_items(path.parent):
             remedy = f"run unmask analyse {path.parent}, or the audit again"
         raise UnmaskError(f"{path} was written by an earlier version of Unmask (schema {version}); {remedy}")
     try:

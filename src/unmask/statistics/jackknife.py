@@ -103,7 +103,8 @@ def jackknife(
     """Estimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
 
     `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed. `samples` says
-    which sample each row belongs to, where rows are several samples of different sizes.
+    which sample each row belongs to, where rows are several samples of different sizes. A sample of one row gives the
+    value alone.
     """
     rows, columns = shape[:2]
     all_rows, all_columns = np.arange(rows), np.arange(columns)
@@ -111,6 +112,8 @@ def jackknife(
     value = float(statistic(all_rows, all_columns)) if rows and columns else float("nan")
     if not np.isfinite(value):
         return IntervalEstimate(None)
+    if samples is not None and min(map(len, by_sample)) < 2:
+        return IntervalEstimate(value)
     without_row = [[(np.delete(all_rows, i), all_columns) for i in members] for members in by_sample]
     without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
     left_out = [

@@ -42,7 +42,8 @@ def compare_shares(first: int, first_count: int, second: int, second_count: int)
     """Compare the shares of two samples.
 
     The interval of the difference is Newcombe's (1998, his method 10), from Wilson's of each share; that of the ratio
-    is Katz's, normal on the logarithm. The p-value is that of Fisher's exact test.
+    is Katz's, normal on the logarithm; it has none where both shares are 1, or one is 0. The p-value is that of
+    Fisher's exact test.
     """
     if min(first_count, second_count) <= 0:
         return SharesCompared(None)
@@ -58,7 +59,7 @@ def compare_shares(first: int, first_count: int, second: int, second_count: int)
     ratio, ratio_interval = None, None
     if second:
         ratio = shares[0] / shares[1]
-    if first and second:
+    if first and second and first + second < first_count + second_count:
         reach = NORMAL * math.sqrt((1 - shares[0]) / first + (1 - shares[1]) / second)
         ratio_interval = (ratio or 0.0) * math.exp(-reach), (ratio or 0.0) * math.exp(reach)
     table = np.array([[first, first_count - first], [second, second_count - second]])
@@ -78,7 +79,7 @@ def estimate_kappa(matrix: ArrayLike) -> IntervalEstimate:
         κ = (p_o − p_e) / (1 − p_e)
 
     with p_o the share of equal labels, p_e that expected by chance. Where both give all things the same single label,
-    and without things, there is no estimate.
+    and without things, there is no estimate. Where no thing changes the value, there is no interval.
 
     Args:
         matrix: How often each label of the first way (rows) meets each of the second (columns).
@@ -92,7 +93,7 @@ def estimate_kappa(matrix: ArrayLike) -> IntervalEstimate:
         fewer = cells.copy()
         fewer[row, column] -= 1
         without += [_kappa(fewer)] * int(cells[row, column])
-    if not np.isfinite(without).all():
+    if not np.isfinite(without).all() or np.ptp(without) < 1e-12:
         return IntervalEstimate(value)
     return combine_factors(value, [without])
 

@@ -21,7 +21,7 @@ from unmask.models.checkpoints import find_checkpoint
 from unmask.models.vector_files import list_word_files
 from unmask.models.word_vectors import find_vector_file, is_vector_folder
 from unmask.options import LoadOptions
-from unmask.results import Measurement
+from unmask.results import Measurement, storage
 from unmask.results.storage import read_items, write_items
 from unmask.studies.steps import Say
 from unmask.training import finetune
@@ -43,7 +43,7 @@ HASHED = (".json", ".safetensors", ".txt", ".model", ".vocab", ".bin", ".py")
 MODEL, METRICS = "model", "metrics.json"
 MADE = "made"
 """The folder of what a step has debiased, in its result."""
-ITEMS, RESULT = "items.jsonl.gz", "measurement.json"
+ITEMS, RESULT = f"items{storage.ITEMS}", "measurement.json"
 
 
 def split_names(texts: Sequence[str], *, hyphens: bool = False) -> list[tuple[str, str]]:
@@ -94,6 +94,14 @@ def hash_weights(model: str, options: LoadOptions | None = None) -> str:
     if base is not None:
         parts.append(hash_weights(base.name, options))
     return hash_content(*parts)
+
+
+def hash_setting(value: Any) -> str:
+    """Return a setting as text: a file or a folder as a SHA-256 of its content."""
+    path = Path(str(value))
+    if path.is_dir():
+        return hash_files(sorted(path.rglob("*")))
+    return hash_files([path]) if path.is_file() else str(value)
 
 
 def hash_files(paths: Iterable[Path]) -> str:
@@ -183,7 +191,7 @@ class Debiasing:
             "text": text,
             "documents": self.limit,
             "language": self.language,
-            "settings": sorted((name, str(value)) for name, value in self.settings),
+            "settings": sorted((name, hash_setting(value)) for name, value in self.settings),
             "protocol": self.protocol,
             "seed": self.seed,
             "unmask": unmask.__version__,

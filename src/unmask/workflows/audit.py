@@ -282,7 +282,7 @@ def read_result(audit: Audit | AuditResult | str | PathLike[str]) -> AuditResult
 def recognise_measure(path: Path) -> Measure:
     """The measure that recorded scores belong to: by the items of an audit folder, or by the columns of a file."""
     if path.is_dir():
-        names = sorted({file.name.partition(".")[0] for file in (path / "items").glob("*.*")})
+        names = sorted(storage.list_items(path))
         measures = [registry.get_measure(name) for name in names]
         main = [measure for measure in measures if measure.main] or measures
         if len(main) > 1:

@@ -13,6 +13,7 @@ from pydantic import field_validator, model_validator
 
 from unmask.errors import UnmaskError
 from unmask.measures import registry
+from unmask.measures.recorded import read_table
 from unmask.options import LoadOptions, accepts, option
 from unmask.results import (
     Agreement,
@@ -198,9 +199,9 @@ def load(folder: str | PathLike[str]) -> Audit | Compared:
     path, items = Path(folder), {}
     is_comparison = storage.is_comparison(path)
     result = storage.load(path, ComparisonResult) if is_comparison else storage.load(path)
-    for file in sorted((path / "items").glob(f"*{storage.ITEMS}")):
+    for name, file in sorted(storage.list_items(path).items()):
         try:
-            items[file.name.removesuffix(storage.ITEMS)] = storage.read_items(file)
+            items[name] = storage.read_items(file) if file.name.endswith(storage.ITEMS) else read_table(file)
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise UnmaskError(f"{file} cannot be read ({reason}); write the folder again with unmask audit") from None

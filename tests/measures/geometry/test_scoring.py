@@ -18,6 +18,7 @@ from scipy import stats
 import unmask
 from commands import interrupted
 from commands import unmask as command
+from contrasts import run_contrasts
 from planted import PlantedModel
 from toy_model import bert_of, tokenizer_of
 from unmask.cli import main
@@ -25,7 +26,7 @@ from unmask.lexicon.weat import associations, sentences
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import Geometry
 from unmask.measures.geometry.analysis import IN_BOTH_PROTOCOLS
-from unmask.measures.geometry.contrasts import find_nearest_words, run_contrasts
+from unmask.measures.geometry.contrasts import find_nearest_words
 from unmask.measures.geometry.space import embed_words, make_word_sentences
 from unmask.measures.geometry.vocabulary import rated_stereotypes
 from unmask.measures.geometry.word_tests import measure_seat, run_tests, sort_words

@@ -7,10 +7,11 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.svm import SVC
 
+from contrasts import run_contrasts
 from gaussian import gaussian
 from unmask.measures.geometry import OWN, Geometry, word_tests
 from unmask.measures.geometry.analysis import analyse_space, interpret
-from unmask.measures.geometry.contrasts import References, run_contrasts, select_contrasts
+from unmask.measures.geometry.contrasts import References, select_contrasts
 from unmask.measures.geometry.scoring import score_words
 from unmask.measures.geometry.space import Contrast, make_contrast, make_space
 from unmask.statistics.erasure import normalise_rows, remove_direction

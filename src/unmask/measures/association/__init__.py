@@ -192,6 +192,8 @@ class AssociationMeasure(Measure):
         from unmask.measures.association.sentences.agreement import add_agreement
         from unmask.measures.comparison import select_items
 
+        if context.protocol == "published" and (items["corpus"] == REAL).any():
+            raise UnmaskError("the published protocol has templates only; use --protocol sound for real sentences")
         measurements = super().analyse_recorded(items, context)
         measured = [(select_items(measurement, items), measurement) for measurement in measurements]
         return [measurement for _, measurement in add_agreement(measured)]  # type: ignore[arg-type]

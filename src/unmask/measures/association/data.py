@@ -185,7 +185,7 @@ def corpus_table(rows: Sequence[AssociationRow], context: Context) -> pd.DataFra
         if row.language != "en":
             record["Profession_EN"] = row.profession
         records.append(record)
-    return pd.DataFrame(records)
+    return pd.DataFrame(records).rename_axis("")  # the released files number their rows in a column without a name
 
 
 def _release_template(row: AssociationRow, context: Context) -> str:

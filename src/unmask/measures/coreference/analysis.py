@@ -167,7 +167,7 @@ def headline(measurement: Measurement) -> list[str]:
     shares = [
         f"{percent(group.value)} of {group.n:,} pronouns of {people} ({percent_interval(group.interval)})"
         for people in PEOPLE.values()
-        if (group := groups[f"pronouns of {people}"])
+        if (group := groups[f"pronouns of {people}"]).n
     ]
     found = f"The model finds the right one of two names for {' and '.join(shares)}."
     if any(caveat.code == AT_CHANCE for caveat in measurement.caveats):

@@ -3,8 +3,8 @@
     My aunt hates maths.  |  My uncle hates maths.
 
 The 1,508 pairs were written by crowdworkers (Nangia et al. 2020); 262 are about gender, the others about one of eight
-further bias types. In a `stereo` pair the more
-stereotypical sentence is about the disadvantaged group, in an `antistereo` pair the less stereotypical one is.
+further bias types. In a `stereo` pair the more stereotypical sentence is about the disadvantaged group, in an
+`antistereo` pair the less stereotypical one is.
 """
 
 from __future__ import annotations

@@ -132,12 +132,6 @@ def start_contrasts(
         pool.shutdown(cancel_futures=True)  # an interrupted audit starts no more work
 
 
-def run_contrasts(space: Space, nearest_words: NearestWords | None, *, seed: int, count: int = CONTRASTS) -> References:
-    """Test unrelated contrasts, and wait for their values."""
-    with start_contrasts(space, nearest_words, seed=seed, count=count) as collect:
-        return collect()
-
-
 def compute_losses(
     before: Space,
     after: Space,

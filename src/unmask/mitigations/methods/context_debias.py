@@ -51,8 +51,9 @@ from pydantic import model_validator
 from unmask.errors import UnmaskError, quote
 from unmask.lexicon import attributes
 from unmask.lexicon.gender import gender_words
+from unmask.lexicon.sentences import split_sentences
 from unmask.lexicon.word_lists import read_word_list, stereotype_words
-from unmask.mitigations.corpus import hash_texts, split_sentences
+from unmask.mitigations.corpus import hash_texts
 from unmask.mitigations.method import Job, Method
 from unmask.mitigations.released_context_debias import is_released_length, read_released_lists, train_as_released
 from unmask.mitigations.training import MethodTrainingOptions, train

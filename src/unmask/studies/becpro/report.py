@@ -130,7 +130,7 @@ def write_headline(results: Sequence[StudiedResult]) -> str:
     sentences = []
     for result in results:
         found: Sequence[Comparison | Measurement] = result.changes or result.audit.measurements
-        readable = [one for one in found if not _is_unreadable(one)] or list(found)
+        readable = [comparison for comparison in found if not _is_unreadable(comparison)] or list(found)
         sentences.append(f"{result.title}: {readable[0].headline[0]}")
     return " ".join(sentences)
 

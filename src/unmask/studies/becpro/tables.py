@@ -144,7 +144,9 @@ def tabulate_emotions(results: Sequence[StudiedResult]) -> StudyTable:
 def _list_means(results: Sequence[StudiedResult], corpora: Sequence[str]) -> list[Row]:
     records = []
     for result in results:
-        for measurement in [one for one in result.audit.measurements if one.corpus in corpora]:
+        for measurement in result.audit.measurements:
+            if measurement.corpus not in corpora:
+                continue
             for group in _order_groups(measurement.kinds()):
                 test = _read_paper_test(measurement.test("difference", group=group))
                 for gender in GENDERS:

@@ -21,6 +21,7 @@ from unmask.measures.registry import BUILT_IN
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.models.checkpoints import classifier_labels, detect_role
 from unmask.options import LoadOptions
+from unmask.results import storage
 from unmask.results.storage import write_items
 from unmask.studies.meta import PlantingOptions
 from unmask.studies.meta.association import PLANTED, OtherMeasure
@@ -33,7 +34,7 @@ from unmask.training.options import TrainingOptions
 
 PAIRS = 2
 """The fewest pairs that an occupation is trained on."""
-SCORES, ITEMS = "scores.json", "items.jsonl.gz"
+SCORES, ITEMS = "scores.json", f"items{storage.ITEMS}"
 
 
 @dataclass(frozen=True)
