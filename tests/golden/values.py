@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,6 @@ PROSE = {
 KEYS = ("name", "profession", "occupation", "word", "term", "pair", "code")
 ENVELOPE = {"kind"}
 """Top-level fields that identify the type of a file."""
-MEASUREMENT_DETAILS = {"sentiment": "ratings", "inference": "inference", "geometry": "geometry"}
-"""The field of schema 1 that held the details of a measure; those of association were fields of the measurement."""
-COMPARISON_DETAILS = {"geometry": "geometry"}
-GROUP = {"labels", "n", "value", "sd", "interval", "unit"}
-"""The fields of an estimate that a group had in schema 1."""
 SAMPLE = 40
 
 
@@ -42,62 +37,15 @@ def folder_values(folder: Path, patterns: Sequence[str]) -> dict[str, Value]:
     for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
         name = path.relative_to(folder).as_posix()
         if path.suffix == ".json":
-            data = recorded_names(json.loads(path.read_text(encoding="utf-8")))
+            data = json.loads(path.read_text(encoding="utf-8"))
             values |= {f"{name}:{key}": value for key, value in flatten(data)}
-        elif name.endswith(ITEMS):  # recorded when items were Parquet
-            name = name.removesuffix(ITEMS) + ".parquet"
+        elif name.endswith(ITEMS):
             values |= {f"{name}:{key}": value for key, value in column_values(read_items(path))}
         elif path.suffix == ".csv":
             values |= {f"{name}:{key}": value for key, value in column_values(pd.read_csv(path))}
         else:
             values[f"{name}:sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return values
-
-
-def recorded_names(data: Any) -> Any:
-    """A result of schema 3 with the field names of schema 1, under which the numbers were recorded."""
-    if not isinstance(data, dict):
-        return data
-    if "comparisons" in data:
-        return data | {"comparisons": [_recorded_comparison(comparison) for comparison in data["comparisons"]]}
-    if "measurements" in data:
-        return data | {"measurements": [recorded_names(measurement) for measurement in data["measurements"]]}
-    if not {"groups", "tests"} <= data.keys():
-        return data
-    renamed = _rename_details(data, MEASUREMENT_DETAILS)
-    tests = {
-        name: _rename_value(test, "estimate", drop={"sd", "neutral", "effect_size_neutral"})
-        for name, test in data["tests"].items()
-    }
-    groups = {name: _rename_value(group, "mean", drop=group.keys() - GROUP) for name, group in data["groups"].items()}
-    return renamed | {"tests": tests, "groups": groups}
-
-
-def _recorded_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
-    changes = {name: _recorded_change(change) for name, change in comparison["changes"].items()}
-    return _rename_details(comparison, COMPARISON_DETAILS) | {"changes": changes}
-
-
-def _recorded_change(change: dict[str, Any]) -> dict[str, Any]:
-    """A change as one flat record: the fields of its own estimate, and three of the sides."""
-    sides = {side: change[side] or {} for side in ("before", "after")}
-    fields = {side: estimate.get("value") for side, estimate in sides.items()}
-    for field in ("interval", "p_value"):
-        fields |= {f"{side}_{field}": estimate.get(field) for side, estimate in sides.items()}
-    dropped = {"sd", "neutral", "effect_size_neutral", "wilcoxon"}
-    return fields | _rename_value(change["change"], "change", drop=dropped) | {"verdict": change["verdict"]}
-
-
-def _rename_details(result: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """The fields of a measurement or comparison, with its details where schema 1 had them."""
-    fields = {name: value for name, value in result.items() if name not in ("details", "variant")}
-    fields |= dict.fromkeys(names.values())
-    name = names.get(result["name"])
-    return fields | ({name: result["details"]} if name else result["details"])
-
-
-def _rename_value(estimate: dict[str, Any], name: str, drop: Set[str]) -> dict[str, Any]:
-    return {name if key == "value" else key: value for key, value in estimate.items() if key not in drop}
 
 
 def flatten(data: Any, path: str = "") -> Iterator[tuple[str, Value]]:
@@ -116,8 +64,8 @@ def flatten(data: Any, path: str = "") -> Iterator[tuple[str, Value]]:
 def element_name(element: Any, index: int) -> str:
     """The key that identifies an element of a list."""
     if isinstance(element, dict) and "language" in element and "corpus" in element:
-        terms = (element.get("ratings") or {}).get("terms", "")
-        parts = (element.get("name"), element["language"], element["corpus"], element.get("protocol"), terms)
+        fields = ("name", "language", "corpus", "protocol", "variant")
+        parts = [element.get(field) for field in fields]
         return " ".join(str(part) for part in parts if part)
     if isinstance(element, dict):
         return next((str(element[key]) for key in KEYS if isinstance(element.get(key), str)), str(index))
