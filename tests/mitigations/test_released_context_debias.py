@@ -216,7 +216,7 @@ def test_a_run_resumes_to_the_same_weights(model_folder: Folder, tmp_path: Path)
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"lists": None}, "needs the authors' lists; name their folder with --set lists=FOLDER"),
+        ({"lists": None}, "of context-debias needs --set lists=PATH. For --protocol published: the folder"),
         ({"relative": True}, "the published protocol fixes the setting relative"),
         ({"stereotypes": "own.txt"}, "the published protocol fixes the setting stereotypes"),
         ({"batch_size": 9}, "needs 9 sentences of each gender"),
@@ -234,7 +234,7 @@ def test_bad_settings_are_one_line(
 
 def test_lists_belong_to_the_published_protocol(model_folder: Folder, tmp_path: Path) -> None:
     request = make_request(model_folder("bert-uncased"), tmp_path, tmp_path / "out").replace(protocol="sound")
-    with pytest.raises(UnmaskError, match="belong to --protocol published"):
+    with pytest.raises(UnmaskError, match="belongs to --protocol published"):
         mitigate_model(request)
 
 

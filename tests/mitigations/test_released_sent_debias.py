@@ -131,7 +131,7 @@ def test_what_is_kept_is_an_encoder_fine_tuned_with_the_projection(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"qnli": None}, "fine-tunes on QNLI; name its train.tsv with --set qnli=FILE"),
+        ({"qnli": None}, "of sent-debias needs --set qnli=PATH. For --protocol published: train.tsv of QNLI"),
         ({"components": 2}, "the published protocol fixes the setting components"),
         ({"qnli": "none.tsv"}, "none.tsv does not exist"),
     ],

@@ -263,7 +263,7 @@ def test_a_method_is_published_where_its_lists_are_given() -> None:
 
 def test_debiased_vectors_belong_to_vectors(vectors: Path) -> None:
     request = StaticLipstickOptions(vectors=(f"toy={vectors}",), debiased=(f"other={vectors}",))
-    with pytest.raises(UnmaskError, match="belongs to no vectors"):
+    with pytest.raises(UnmaskError, match="no vectors are called 'other'"):
         steps(request)
 
 

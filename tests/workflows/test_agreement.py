@@ -194,7 +194,10 @@ def test_eight_models_are_compared_across_measures_and_seven_are_not(tmp_path: P
     refused = unmask.compare(*audits[:7], usefulness=False)
     assert refused.agreement is not None
     assert refused.agreement.correlations == []
-    sentence = "Not compared: over 7 models, unrelated figures correlate strongly by chance; 8 models are needed."
+    sentence = (
+        "Whether the measures agree was not tested: over 7 models, unrelated figures correlate strongly by chance. It"
+        " takes 8 models."
+    )
     assert sentence in seen(refused.text())
     assert sentence in " ".join(refused.summary().split())
     assert "crows-pairs-not-measured" not in [caveat.code for caveat in refused.result.caveats]

@@ -92,7 +92,7 @@ def show_steps(title: str = "Steps") -> Iterator[tuple[Callable[[Sequence[Step],
         def planned(steps: Sequence[Step], notes: Sequence[str]) -> None:
             kinds = [step.kind for step in steps]
             counts = ", ".join(f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds))
-            for line in (*([f"{len(kinds)} steps: {counts}"] if kinds else []), *notes):
+            for line in (*([f"{len(kinds)} step{'' if len(kinds) == 1 else 's'}: {counts}"] if kinds else []), *notes):
                 say(line)
 
         def watch(event: Event) -> None:

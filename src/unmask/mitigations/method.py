@@ -45,6 +45,8 @@ class Method:
     """Whether an interrupted run can be resumed; other methods take minutes, and start again."""
     published: dict[str, Any] | None = None
     """The options that the paper's code used; None where there is no published protocol."""
+    published_file: str = ""
+    """The option for a file that the published protocol needs, and that only it reads."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,12 @@ class MitigateOptions(LoadOptions):
         """Find mistakes before anything slow happens; returns the method and its options."""
         method = find_method(self.method)
         options = method_options(method, self.settings, self.protocol)
+        if name := method.published_file:
+            if (path := getattr(options, name)) and self.protocol != "published":
+                raise UnmaskError(f"--set {name}={path} belongs to --protocol published; ask for it, or leave it out")
+            if not path and self.protocol == "published":
+                about = type(options).model_fields[name].description
+                raise UnmaskError(f"the published protocol of {self.method} needs --set {name}=PATH. {about}")
         if self.corpus and not method.needs_text:
             raise UnmaskError(f"{self.method} learns from no text; leave out --corpus {self.corpus[0]}")
         if self.limit and not method.needs_text:

@@ -151,6 +151,8 @@ def _fit_table(block: Table, width: int) -> RichTable:
         if excess <= 0:
             return table
     table = _rich_table(brief, narrow, separator="\n")
+    for column in table.columns:
+        column.no_wrap = False  # at spaces; nothing is cut
     _wrap_text(table, brief, narrow, Console(width=10 * width).measure(table).maximum - width)
     return table
 

@@ -85,7 +85,8 @@ class FinishedSteps:
         """How the run went, in one line."""
         statuses = [outcome.status for outcome in self.outcomes]
         counts = [f"{statuses.count(status)} {status}" for status in ("done", "kept", "failed", "skipped")]
-        return f"{len(statuses)} steps: {', '.join(count for count in counts if not count.startswith('0 '))}"
+        kept = ", ".join(count for count in counts if not count.startswith("0 "))
+        return f"{len(statuses)} step{'' if len(statuses) == 1 else 's'}: {kept}"
 
 
 class Study(ABC):

@@ -130,8 +130,8 @@ def explain_failure(classifier: Path) -> str:
 def refuse_few_models(models: int) -> Agreement:
     """What is said of fewer than `FEWEST_MODELS` models."""
     headline = (
-        f"Not compared: over {models} models, unrelated figures correlate strongly by chance; {FEWEST_MODELS} models"
-        " are needed."
+        f"Whether the measures agree was not tested: over {models} models, unrelated figures correlate strongly by"
+        f" chance. It takes {FEWEST_MODELS} models."
     )
     return Agreement(figures=[], models=[], correlations=[], headline=headline)
 

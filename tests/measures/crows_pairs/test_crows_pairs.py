@@ -296,7 +296,8 @@ def test_the_authors_file_is_read_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"sent_less_score": ["x"] * 5}, "column 'pll_less' has values that are not numbers (first in row 1)"),
+        ({"sent_less_score": ["x"] * 5}, "column 'sent_less_score' has values that are not numbers (first in row 1)"),
+        ({"stereo_antistereo": None}, "lacks the column 'stereo_antistereo'; CrowS-Pairs needs"),
         ({"stereo_antistereo": ["both"] * 5}, "'direction' is 'both' in row 1; choose from: stereo, antistereo"),
         ({"bias_type": ["gender", "", "age", "age", "age"]}, "'bias_type' is empty in row 2"),
     ],

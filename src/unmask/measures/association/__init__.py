@@ -74,7 +74,7 @@ class AssociationMeasure(Measure):
     corpora = {"bec-pro": "BEC-Pro", "emotions": "emotions", "agreement-free": "agreement-free sentences"}
     corpus_descriptions = {
         "bec-pro": "people and professions",
-        "emotions": "English",
+        "emotions": "English, from the Equity Evaluation Corpus",
         "agreement-free": "German, without grammatical agreement",
     }
     other_corpora = {"custom": "own words", REAL: "real sentences", "recorded": "recorded scores"}

@@ -37,6 +37,7 @@ BIAS_TYPES = (
 )
 CORPORA = {bias_type: CORPUS if bias_type == GENDER else f"{CORPUS}-{bias_type}" for bias_type in BIAS_TYPES}
 """The corpus of each bias type."""
+RELEASED_SCORES = ("sent_more_score", "sent_less_score")
 RELEASED = {"sent_more_score": "pll_more", "sent_less_score": "pll_less", "stereo_antistereo": "direction"}
 """Our names of the columns of the file that the released code writes."""
 RECORDED = (
@@ -160,7 +161,11 @@ class CrowsPairsMeasure(Measure):
         """Recorded likelihoods, of an audit or as the released code writes them."""
         del context, score_column
         table = recorded.read_table(path)
-        if "pll_more" not in table:
-            table = table.rename(columns=RELEASED)
         needs = f"{self.heading} needs {self.recorded_columns}"
+        if "pll_more" not in table and not RELEASED.keys().isdisjoint(table):
+            if missing := [name for name in RELEASED if name not in table]:
+                raise UnmaskError(f"{path} lacks the column {missing[0]!r}; {needs}")
+            for name in RELEASED_SCORES:
+                recorded.read_scores(table, name, path)
+            table = table.rename(columns=RELEASED)
         return recorded.complete_columns(table, RECORDED, path, language=language, needs=needs)

@@ -472,14 +472,8 @@ def apply(job: Job) -> dict[str, Any]:
 
 
 def _read_lists(job: Job) -> dict[str, list[str]]:
-    """The words of each kind; the published protocol needs the authors' lists."""
+    """The words of each kind; in the published protocol, the authors' lists."""
     settings: ContextDebiasOptions = job.options
-    if bool(settings.lists) != (job.protocol == "published"):
-        raise UnmaskError(
-            f"the lists in {settings.lists} belong to --protocol published; ask for it, or leave them"
-            if settings.lists
-            else "the published protocol needs the authors' lists; name their folder with --set lists=FOLDER"
-        )
     if settings.lists:
         return read_released_lists(Path(settings.lists))
     gendered = (Path(settings.female), Path(settings.male)) if settings.female and settings.male else None
@@ -510,6 +504,7 @@ METHOD = Method(
     options=ContextDebiasOptions,
     apply=apply,
     trains=True,
+    published_file="lists",
     published={
         "learning_rate": 5e-5,
         "warmup": 0.0,

@@ -50,12 +50,6 @@ def apply(job: Job) -> dict[str, Any]:
     """Find the space and remove it."""
     if job.language != "en":
         raise UnmaskError(f"the definitional pairs are English, not {job.language!r}; use leace for this language")
-    if bool(job.options.qnli) != (job.protocol == "published"):
-        raise UnmaskError(
-            f"--set qnli={job.options.qnli} belongs to --protocol published; ask for it, or leave it out"
-            if job.options.qnli
-            else "the published protocol fine-tunes on QNLI; name its train.tsv with --set qnli=FILE"
-        )
     if job.protocol == "published":
         return apply_released(job)
     pairs = SentencePairs(job, WORDS)
@@ -88,4 +82,5 @@ METHOD = Method(
     options=SentDebiasOptions,
     apply=apply,
     published={"sentences": 0, "tokens": "first", "components": 1},
+    published_file="qnli",
 )

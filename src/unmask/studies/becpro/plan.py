@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import unmask
-from unmask import datasets
+from unmask import datasets, embedded
 from unmask.errors import UnmaskError, check_choice
 from unmask.files import digest
 from unmask.measures.association import AssociationMeasure, AssociationOptions
@@ -172,6 +172,8 @@ def choose_models(options: ProfessionStudyOptions) -> list[StudiedModel]:
             raise UnmaskError(f"--model {text} names no model; give one, or LANGUAGE=MODEL")
         if sign:
             check_choice(language, AssociationMeasure.languages, f"language in --model {text}:")
+        if not sign and text in embedded.MODELS and (others := [name for name in options.languages if name != "en"]):
+            raise UnmaskError(f"{text} is an English model; give one with --model {others[0]}=MODEL")
         pairs += [(model, language)] if sign else [(text, language) for language in options.languages]
     models = list(dict.fromkeys(model for model, _ in pairs))
     last_parts = [Path(model).resolve().name if Path(model).is_dir() else Path(model).name for model in models]

@@ -87,7 +87,8 @@ def report(finished: FinishedSteps, options: ProfessionStudyOptions) -> StudyRep
     german = _describe_german(results)
     return StudyReport(
         headline=write_headline(results),
-        note=f"{len(results)} {'model' if len(results) == 1 else 'models'} · {options.protocol} protocol",
+        note=f"{len(results)} {'model' if len(results) == 1 else 'models'} · {options.protocol} protocol"
+        + (f" · a trial: fine-tuned on {options.limit} documents" if options.limit else ""),
         blocks=[
             Section("Tables", [table.to_block() for table in tables]),
             Section("The paper’s hypotheses", [_list_hypotheses(answers)]),
@@ -155,7 +156,7 @@ def _list_missing(finished: FinishedSteps, results: Sequence[StudiedResult]) -> 
         if isinstance(step, Comparing) and step.name not in finished.folders
     ]
     if "de" not in languages:
-        missing.append("Table 5 and Figure 6 (no German model was given: --model de=MODEL)")
+        missing.append("the German rows of Table 5, and Figure 6 (no German model was given: --model de=MODEL)")
     if not any(result.model.language == "en" for result in results):
         missing.append("Table 4 and Figures 3 to 5 (no English model was measured)")
     return missing

@@ -300,6 +300,8 @@ def _choose_vocabularies(options: ContextualLipstickOptions) -> tuple[str, ...]:
 
 def _choose_contextual(options: ContextualLipstickOptions) -> list[StudyModel]:
     debiased = split_names(options.debiased, hyphens=True)
+    if unnamed := [name for name, folder in debiased if not folder]:
+        raise UnmaskError(f"--debiased {unnamed[0]} names no model; write NAME=FOLDER")
     methods = options.methods if options.methods is not None else (() if debiased else METHODS)
     names = [ORIGIN, *methods, *(name for name, _ in debiased)]
     if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
@@ -342,9 +344,8 @@ def _name_debiased(options: StaticLipstickOptions, files: Mapping[str, str]) -> 
             if not sign:
                 name, path = next(iter(files)) if len(files) == 1 else "", text
             if name not in files:
-                raise UnmaskError(
-                    f"{text} belongs to no vectors; write NAME={path}, and give --vectors NAME=FILE as well"
-                )
+                wanted = f"no vectors are called {name!r}" if name else f"{path} belongs to no vectors"
+                raise UnmaskError(f"{wanted}; write NAME={path}, and give --vectors NAME=FILE as well")
             if any(name in versions for versions in given.values()):
                 raise UnmaskError(f"two debiased versions of {name} were given; give one of them")
             if not Path(path).exists():
