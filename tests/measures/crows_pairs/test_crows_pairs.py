@@ -297,7 +297,6 @@ def test_the_authors_file_is_read_as_it_is(tmp_path: Path) -> None:
     ("columns", "message"),
     [
         ({"sent_less_score": ["x"] * 5}, "column 'sent_less_score' has values that are not numbers (first in row 1)"),
-        ({"stereo_antistereo": None}, "lacks the column 'stereo_antistereo'; CrowS-Pairs needs"),
         ({"stereo_antistereo": ["both"] * 5}, "'direction' is 'both' in row 1; choose from: stereo, antistereo"),
         ({"bias_type": ["gender", "", "age", "age", "age"]}, "'bias_type' is empty in row 2"),
     ],
@@ -306,6 +305,14 @@ def test_a_broken_file_of_the_authors_is_refused(tmp_path: Path, columns: dict[s
     _write_as_the_released_code(tmp_path / "bert.csv", **columns)
     with pytest.raises(UnmaskError, match=re.escape(message)):
         unmask.analyse(tmp_path / "bert.csv")
+
+
+def test_a_column_that_the_authors_file_lacks_goes_by_their_name(tmp_path: Path) -> None:
+    _write_as_the_released_code(tmp_path / "bert.csv")
+    table = pd.read_csv(tmp_path / "bert.csv").drop(columns="stereo_antistereo")
+    table.to_csv(tmp_path / "bert.csv")
+    with pytest.raises(UnmaskError, match="lacks the column 'stereo_antistereo'; CrowS-Pairs needs pll_more"):
+        unmask.analyse(tmp_path / "bert.csv", measure="crows-pairs")
 
 
 def test_scores_of_sentences_alone_need_a_direction(tmp_path: Path) -> None:

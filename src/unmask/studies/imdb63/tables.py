@@ -60,7 +60,7 @@ ALL_FIGURES_NOTES = {
     " all. Effect: rank-biserial, from −1 to 1. Flips: changed texts whose two versions get different labels. p"
     " over words: whether pairs of terms lean one way, where those that share a word count as one. Of models"
     " with random weights, 50 to 80 % pass the test over texts and 5 % this one (on the package's short"
-    " reviews); random heads on a pretrained model pass it in 60 % of cases, so read it with several trainings."
+    " reviews); random heads on a pretrained model pass it in 39 to 60 % of cases, so read it with several trainings."
     " Uncorrected; – with too few pairs.",
     False: "abs: mean |bias|; tot: mean bias; over the texts whose bias is not zero, or all. The paper's header says"
     " N < 0, N = 0, N > 0 above columns that hold N < 0, N > 0, N = 0; here each count is under its own name.",
