@@ -14,14 +14,15 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn import functional
 
 from unmask.errors import UnmaskError
-from unmask.models.linear import fast_linear_layers
 from unmask.models.roles import Progress, describe_mitigation
 from unmask.results import ModelInfo
 
@@ -32,6 +33,10 @@ MOST_AT_ONCE = 4
 """Batches that run side by side, which all need memory."""
 IGNORED = -100
 """The label of a token that is not to be predicted."""
+MOST_PACKED_BYTES = 2**30
+"""The most bytes of linear layers that are copied for oneDNN: a larger model keeps the memory."""
+PACKED_ROWS = 2048
+"""How many rows the copies are arranged for; fewer tokens are not worth a copy."""
 Batch = dict[str, torch.Tensor]
 
 
@@ -101,6 +106,56 @@ def _share_threads(at_once: int) -> Iterator[Callable[..., Iterator[bool]]]:
     finally:
         pool.shutdown(cancel_futures=True)
         torch.set_num_threads(threads)
+
+
+@contextmanager
+def fast_linear_layers(model: torch.nn.Module, *, tokens: int = PACKED_ROWS) -> Iterator[None]:
+    """Compute the float32 linear layers of a model on a CPU with oneDNN, without gradients.
+
+    Weights, hooks and names of the model stay as they are. Nothing changes where oneDNN cannot do it, and for so few
+    `tokens` that copying the weights would take longer.
+    """
+    layers = [module for module in model.modules() if type(module) is torch.nn.Linear and _fits(module)]
+    if tokens < PACKED_ROWS or sum(layer.weight.nbytes for layer in layers) > MOST_PACKED_BYTES or not _has_onednn():
+        layers = []
+    try:
+        for layer in layers:
+            vars(layer)["forward"] = _pack(layer.weight.detach(), layer.bias)
+        yield
+    finally:
+        for layer in layers:
+            vars(layer).pop("forward", None)
+
+
+def _fits(layer: torch.nn.Linear) -> bool:
+    is_plain = layer.weight.device.type == "cpu" and layer.weight.dtype == torch.float32
+    return is_plain and "forward" not in vars(layer) and not hasattr(layer, "parametrizations")
+
+
+def _pack(weight: torch.Tensor, bias: torch.Tensor | None) -> Callable[[torch.Tensor], torch.Tensor]:
+    """A linear function with a copy of the weight, arranged as oneDNN wants it."""
+    operators: Any = torch.ops.mkldnn
+    with torch.no_grad():
+        packed = operators._reorder_linear_weight(weight, PACKED_ROWS)
+    return partial(_apply, packed, None if bias is None else bias.detach())
+
+
+def _apply(packed: torch.Tensor, bias: torch.Tensor | None, values: torch.Tensor) -> torch.Tensor:
+    operators: Any = torch.ops.mkldnn
+    result: torch.Tensor = operators._linear_pointwise(values, packed, bias, "none", [], "")
+    return result
+
+
+@cache
+def _has_onednn() -> bool:
+    """Whether PyTorch has these operators, which are not public, and they compute what they should."""
+    draw = torch.Generator().manual_seed(0)
+    values, weight, bias = (torch.randn(size, generator=draw) for size in ((5, 24), (16, 24), (16,)))
+    try:
+        found = _pack(weight, bias)(values)
+    except (AttributeError, RuntimeError):
+        return False
+    return torch.allclose(found, functional.linear(values, weight, bias), atol=1e-4)
 
 
 def pad(tokenizer: Any, rows: Sequence[Mapping[str, Any]], *, left: bool | None = None) -> Batch:

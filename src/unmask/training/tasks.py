@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from unmask.errors import UnmaskError
 from unmask.models.batching import IGNORED, Batch, pad
-from unmask.models.heads import head_runs_alone, logits_at
+from unmask.models.masked_lm import head_runs_alone, logits_at
 from unmask.models.tokenization import count_special_tokens
 from unmask.statistics.proportions import classification_quality, wilson_interval
 from unmask.training.examples import TextExample

@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from unmask.models import linear
-from unmask.models.batching import weight_hash
-from unmask.models.linear import fast_linear_layers
+from unmask.models import batching
+from unmask.models.batching import fast_linear_layers, weight_hash
 
 
 @pytest.fixture
@@ -49,6 +48,6 @@ def test_other_layers_stay(model: nn.Sequential, monkeypatch: pytest.MonkeyPatch
     half = nn.Linear(8, 8, dtype=torch.bfloat16)
     with fast_linear_layers(half):
         assert "forward" not in vars(half)
-    monkeypatch.setattr(linear, "MOST_BYTES", model[0].weight.nbytes)
+    monkeypatch.setattr(batching, "MOST_PACKED_BYTES", model[0].weight.nbytes)
     with fast_linear_layers(model):
         assert "forward" not in vars(model[0])
