@@ -536,7 +536,7 @@ def _usefulness(what: str, **figures: tuple[float, float, float]) -> Usefulness:
             "At a heavy cost: .* 3.000 → 3.500",
         ),
         ([_usefulness("masked words", loss=(3, 3.01, 0.001))], "At a negligible cost"),
-        ([_usefulness("masked words", loss=(3, 2.5, 0.001))], "At no cost: .* better"),
+        ([_usefulness("masked words", loss=(3, 2.5, 0.001))], "At no cost: .* more likely"),
         (
             [_usefulness("stated gender", accuracy=(0.9, 0.85, 0.01), log_odds=(2, 1, 0.01))],
             "It also unlearned .* 85.0%",
@@ -546,9 +546,17 @@ def _usefulness(what: str, **figures: tuple[float, float, float]) -> Usefulness:
                 _usefulness("masked words", loss=(3, 3.01, 0.4)),
                 _usefulness("stated gender", accuracy=(0.9, 0.6, 0.001), log_odds=(2, 0.1, 0.001)),
             ],
-            "^At a heavy cost: it no longer knows .* 60.0%.* Masked words are filled in as well as before",
+            "^At a heavy cost: it no longer knows .* 60.0%.* Masked words are as likely as before",
         ),
         ([_usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.6))], "^$"),
+        ([_usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.01))], "^$"),
+        (
+            [
+                _usefulness("masked words", loss=(3, 2.9, 0.001)),
+                _usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1, 0.001)),
+            ],
+            "^At a cost: .* preferred less clearly than before .*\\. Masked words are more likely",
+        ),
         ([_usefulness("sentiment", accuracy=(0.9, 0.8, 0.001))], "sentiment, its accuracy fell: 0.900 → 0.800"),
     ],
 )

@@ -42,7 +42,9 @@ CLASSIFIER_TASKS = tuple(task for task in TASKS if task != "mlm")
 COST_SIZES = ((1.02, "At a negligible cost"), (1.1, "At a small cost"), (1.5, "At a cost"), (inf, "At a heavy cost"))
 """Upper limits of the factor of the perplexity (e to the power of the loss), and what costs below each are called."""
 LOST = 0.1
-"""From this fall of the share of correct pronouns on, knowledge of gender is lost, and that is stated first."""
+"""From this fall of the share of correct pronouns on, knowledge of gender is lost, and that is stated first.
+
+So is a fall of their log odds by more than this share."""
 
 
 @dataclass
@@ -268,17 +270,17 @@ def _test_classifier(classifier: Path, test: Sequence[TextExample], loading: Loa
 def describe_cost(tasks: Sequence[Usefulness]) -> str:
     """One or more sentences on the usefulness of one model after; empty where nothing was measured."""
     sentences: list[str] = []
-    lost = any(task.what == STATED and _fell_by(task.figures["accuracy"]) >= LOST for task in tasks)
+    stated = " ".join(filter(None, (_describe_stated_gender(task) for task in tasks if task.what == STATED)))
+    is_costly = stated.startswith("At a")
     for task in tasks:
         if task.what == WORDS:
-            sentences.append(_describe_masked_words(task, alone=not lost))
-        elif task.what == STATED:
-            sentences.insert(0 if lost else len(sentences), _describe_stated_gender(task, lost=lost))
-        elif accuracy := task.figures.get("accuracy"):
+            sentences.append(_describe_masked_words(task, alone=not is_costly))
+        elif task.what != STATED and (accuracy := task.figures.get("accuracy")):
             significant = is_significant(accuracy.p_value)
             verb = "did not change reliably" if not significant else "fell" if accuracy.change < 0 else "rose"
             values = _format_change(accuracy)
             sentences.append(f"Fine-tuned for {task.what}, its accuracy {verb}: {values} on {task.n:,} examples.")
+    sentences.insert(0 if is_costly else len(sentences), stated)
     return " ".join(filter(None, sentences))
 
 
@@ -295,22 +297,28 @@ def _describe_masked_words(task: Usefulness, *, alone: bool) -> str:
     where = f"on {task.n:,} neutral sentences ({values})"
     if not is_significant(loss.p_value):
         start = "No measurable cost: masked" if alone else "Masked"
-        return f"{start} words are filled in as well as before {where}."
+        return f"{start} words are as likely as before {where}."
     if loss.change > 0:
         size = next(words for limit, words in COST_SIZES if exp(min(loss.change, 9.0)) < limit)
-        return f"{size}: masked words are filled in less well than before {where}."
-    return f"At no cost: masked words are filled in better than before {where}."
+        return f"{size}: masked words are less likely than before {where}."
+    return f"{'At no cost: masked' if alone else 'Masked'} words are more likely than before {where}."
 
 
-def _describe_stated_gender(task: Usefulness, *, lost: bool) -> str:
-    accuracy = task.figures["accuracy"]
-    if not _fell_by(accuracy):
-        return ""
-    began = "At a heavy cost: it no longer knows" if lost else "It also unlearned"
-    return (
-        f"{began} gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
-        f" {_format_share(accuracy)} of {task.n:,} sentences."
-    )
+def _describe_stated_gender(task: Usefulness) -> str:
+    """Whether the model still prefers the right pronoun, and as clearly as before; empty if it does."""
+    accuracy, log_odds = task.figures["accuracy"], task.figures.get("log_odds")
+    if fell := _fell_by(accuracy):
+        began = "At a heavy cost: it no longer knows" if fell >= LOST else "It also unlearned"
+        return (
+            f"{began} gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
+            f" {_format_share(accuracy)} of {task.n:,} sentences."
+        )
+    if log_odds and _fell_by(log_odds) > LOST * abs(log_odds.before):
+        return (
+            "At a cost: where a sentence states the gender (my sister … herself), the right pronoun is preferred less"
+            f" clearly than before (log odds {_format_change(log_odds)}) in {task.n:,} sentences."
+        )
+    return ""
 
 
 def _format_change(figure: UsefulnessChange) -> str:
