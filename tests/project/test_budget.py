@@ -21,7 +21,7 @@ TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, Function)]
 
-LINES = 47_907
+LINES = 47_915
 FILE_COUNT = 253
 FILES_PER_FOLDER = 12
 ONE_WORD_NAMES = 0.273

@@ -621,8 +621,8 @@ def test_the_command_prints_the_table(run_unmask: Typed, tmp_path: Path) -> None
     assert code == 0
     for part in ("Table 3. Answers in each set", "What the scores are made of", "The models", "ready"):
         assert part in out
-    assert err.splitlines()[0] == "1 steps: 1 of measuring"
-    assert out.splitlines()[-2:] == ["1 steps: 1 done", f"Report: {tmp_path / 'out' / 'report.html'}"]
+    assert err.splitlines()[0] == "1 step: 1 of measuring"
+    assert out.splitlines()[-2:] == ["1 step: 1 done", f"Report: {tmp_path / 'out' / 'report.html'}"]
     cells = pd.read_csv(tmp_path / "out" / "cells.csv")
     assert cells["accuracy"].isna().all()
 

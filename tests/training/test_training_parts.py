@@ -310,7 +310,8 @@ def _write_archives(folder: Path) -> dict[str, Path]:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Serve the archives locally in place of the canonical addresses, with an empty cache."""
+    """Serve the archives locally in place of the canonical addresses, with an empty cache, also where hubs are off."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     folder = tmp_path / "served"
     folder.mkdir()
     archives = _write_archives(folder)
