@@ -172,14 +172,16 @@ def test_english_templates_are_short_and_say_different_things() -> None:
 
 
 def test_a_model_reads_no_gender_out_of_an_english_template() -> None:
-    """Over two pairs of words, since a single one also fits some templates better; the snowball is at 1.99."""
+    """The mean over two pairs of words. One sentence is known to lean to men in the second edition of the model."""
     sentences = templates("en")
     leanings = []
     for female, male in (("she", "he"), ("the woman", "the man")):
         odds = np.subtract(*(_log_probability(sentences, phrase) for phrase in (male, female)))
         leanings.append(odds - np.median(odds))
-    means = dict(zip(sentences, np.mean(leanings, axis=0), strict=True))
-    assert {sentence: mean for sentence, mean in means.items() if abs(mean) > 2} == {}
+    outliers = [
+        sentence for sentence, mean in zip(sentences, np.mean(leanings, axis=0), strict=True) if abs(mean) > 1.5
+    ]
+    assert outliers == ["In the deep snow, {person} is rolling a very large snowball."]
 
 
 def _log_probability(sentences: tuple[str, ...], phrase: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
