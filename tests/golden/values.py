@@ -21,7 +21,7 @@ from unmask.results.storage import ITEMS, read_items
 
 Value = float | int | str | bool | None
 PROSE = {
-    *("headline", "question", "statement", "evidence", "text", "statistic_name", "effect_size_name", "unit"),
+    *("headline", "cost", "question", "statement", "evidence", "text", "statistic_name", "effect_size_name", "unit"),
     *("attributes", "labels", "rating", "about", "citation", "created", "unmask_version", "libraries", "configuration"),
     *("device", "inconclusive", "schema_version", "digits", "seconds"),
 }
