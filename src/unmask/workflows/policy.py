@@ -165,14 +165,13 @@ def _write_rules(measurement: Measurement) -> Iterator[str]:
 
 
 def _write_relative_rule(measurement: Measurement) -> Iterator[str]:
-    """The rule that the primary test must not become worse by more than half the width of its interval now."""
+    """The rule that the primary test must not become worse by more than what is negligible."""
     measure = find_measure(measurement.name)
     test = measurement.tests.get(measure.primary) if measure and measure.can_compare else None
     if measure is None or test is None or test.interval is None or unreadable(measurement):
         return
     yield from _begin_rule(measurement, "test", measure.primary)
-    limit = _round_up((test.interval[1] - test.interval[0]) / 2)
-    yield f"worse_by_at_most = {limit}  # half the width of its interval now\n"
+    yield f"worse_by_at_most = {_round_up(measure.margin)}  # more is more than negligible\n"
 
 
 def _begin_rule(measurement: Measurement, role: str, name: str) -> Iterator[str]:
