@@ -1,19 +1,19 @@
 """Analysis: items → means, contrasts and correlations.
 
-`sound` gives every number an interval over professions and pairs of person words (`statistics.jackknife`). `published`
-is the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks
+`sound` gives every number an interval over professions, pairs of person words and templates (`statistics.jackknife`).
+Female and male professions are samples of their own sizes, so the stereotype has Welch's rows. With one or two templates
+these are taken as fixed, and a caveat says so. `published` is the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks
 of positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always negative (Field's
 rFromWilcox). The paper corrected for nothing, so the adjusted p is the p.
 
 Of real sentences the value of a profession is the mean over its sentences, and professions are the sample: their means
-vary with the sentences too, so an interval over professions covers both. Female and male professions are samples of
-different sizes, so the stereotype has Welch's t test. Only the values of single professions have an interval over
-sentences. Person words are taken as they occur (most are *he* and *she*), and are no sample.
+vary with the sentences too, so an interval over professions covers both. Only the values of single professions have an
+interval over sentences. Person words are taken as they occur (most are *he* and *she*), and are no sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,15 @@ from unmask.measures.association.interpretation import list_caveats
 from unmask.measures.base import Context
 from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.correlation import pearson, spearman
-from unmask.statistics.jackknife import FISHER, Indices, IntervalEstimate, Statistic, jackknife
+from unmask.statistics.jackknife import (
+    FISHER,
+    LINEAR,
+    Indices,
+    IntervalEstimate,
+    IntervalScale,
+    Statistic,
+    jackknife,
+)
 from unmask.statistics.paired import mean_bias, sign_flip, signed_ranks
 
 Array = NDArray[np.float64]
@@ -37,6 +45,8 @@ Correlation = Callable[[Array, Array], float]
 GENDERS = ("female", "male")
 STEREOTYPED = ("female", "male")
 """The groups of professions between which the stereotype is a contrast."""
+FEWEST_TEMPLATES = 3
+"""With fewer templates their choice is not a sample."""
 
 
 @dataclass(frozen=True)
@@ -244,56 +254,86 @@ def _count_sentences(estimates: dict[str, Estimate], table: AssociationTable) ->
     return counted
 
 
+def fixed_factors(values: Array) -> tuple[int, ...]:
+    """The factors of a table that are not a sample: one or two templates are too few to show how templates vary."""
+    return (2,) if values.shape[2] < FEWEST_TEMPLATES else ()
+
+
 def estimate_mean(rows: Indices, values: Array) -> IntervalEstimate:
-    """The mean over some of the professions, and all pairs."""
+    """The mean over some of the professions, all pairs and all templates."""
     selected = values[rows]
-    return jackknife(selected.shape, lambda r, c: float(mean(selected[np.ix_(r, c)])))
+    return jackknife(selected.shape, lambda *kept: float(mean(selected[np.ix_(*kept)])), fixed=fixed_factors(values))
 
 
 def _test_mean(rows: Indices, values: Array, **fields: Any) -> Estimate:
-    """The mean with the rank-biserial correlation as its effect size, over some of the professions and all pairs."""
+    """The mean over some of the professions, with the rank-biserial correlation as its effect size."""
     selected = values[rows]
 
-    def rank_biserial(r: Indices, c: Indices) -> float:
-        subset = selected[np.ix_(r, c)]
+    def rank_biserial(*kept: Indices) -> float:
+        subset = selected[np.ix_(*kept)]
         value = signed_ranks(subset[~np.isnan(subset)]).rank_biserial
         return float("nan") if value is None else value
 
-    effect = jackknife(selected.shape, rank_biserial, scale=FISHER)
+    effect = jackknife(selected.shape, rank_biserial, scale=FISHER, fixed=fixed_factors(values))
     return _build_test(
         estimate_mean(rows, values), effect, "rank-biserial correlation", n=int((~np.isnan(selected)).sum()), **fields
     )
 
 
-def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
-    """(Female − male in female professions) − (female − male in male professions)."""
-    rows = np.concatenate([table.rows_of(group) for group in STEREOTYPED])
-    groups, values = table.groups[rows], table.difference[rows]
+@dataclass(frozen=True)
+class StereotypeStatistic:
+    """(Female − male in female professions) − (female − male in male professions), of the levels that are kept."""
 
-    def means_by_group(r: Indices, c: Indices) -> tuple[Array, Array]:
-        by_profession = mean(values[np.ix_(r, c)], axis=(1, 2))
-        female, male = (by_profession[groups[r] == group] for group in STEREOTYPED)
+    values: Array
+    """Female minus male, of the professions of both groups × pairs × templates."""
+    groups: NDArray[np.str_]
+
+    @classmethod
+    def of(cls, table: AssociationTable) -> StereotypeStatistic:
+        """That of the professions of a table that are typically female or male."""
+        rows = np.concatenate([table.rows_of(group) for group in STEREOTYPED])
+        return cls(table.difference[rows], table.groups[rows])
+
+    def means_by_group(self, rows: Indices, *others: Indices) -> tuple[Array, Array]:
+        """The means of the professions of each group."""
+        by_profession = mean(self.values[np.ix_(rows, *others)], axis=(1, 2))
+        female, male = (by_profession[self.groups[rows] == group] for group in STEREOTYPED)
         return female[~np.isnan(female)], male[~np.isnan(male)]
 
-    def contrast(r: Indices, c: Indices) -> float:
-        female, male = means_by_group(r, c)
+    def contrast(self, *kept: Indices) -> float:
+        """The stereotype in nats."""
+        female, male = self.means_by_group(*kept)
         return float(mean(female) - mean(male))
 
-    def cohens_d(r: Indices, c: Indices) -> float:
-        female, male = means_by_group(r, c)
+    def cohens_d(self, *kept: Indices) -> float:
+        """The stereotype in standard deviations of professions."""
+        female, male = self.means_by_group(*kept)
         if min(female.size, male.size) < 2:
             return float("nan")
         spread = float(np.sqrt((female.var(ddof=1) + male.var(ddof=1)) / 2))
         return float(female.mean() - male.mean()) / spread if spread > 0 else float("nan")
 
-    shape = values.shape
-    by_pair = [contrast(np.arange(shape[0]), np.array([pair])) for pair in range(shape[1])]
-    samples = groups if table.is_nested else None
+    def estimate(self, statistic: Statistic | None = None) -> IntervalEstimate:
+        """The stereotype, or another statistic, for other professions, pairs and templates; groups have their own size."""
+        return jackknife(
+            self.values.shape, statistic or self.contrast, samples=self.groups, fixed=fixed_factors(self.values)
+        )
+
+    def split(self, axis: int) -> list[StereotypeStatistic]:
+        """That of each pair (axis 1) or template (axis 2) alone."""
+        parts = np.split(self.values, self.values.shape[axis], axis)
+        return [replace(self, values=part) for part in parts]
+
+
+def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
+    """The stereotype with Cohen's d between professions as its effect size."""
+    stereotype = StereotypeStatistic.of(table)
+    by_pair = [part.contrast(*map(np.arange, part.values.shape)) for part in stereotype.split(axis=1)]
     return _build_test(
-        jackknife(shape, contrast, samples=samples),
-        jackknife(shape, cohens_d, samples=samples),
+        stereotype.estimate(),
+        stereotype.estimate(stereotype.cohens_d),
         "Cohen's d between professions",
-        n=int((~np.isnan(values)).sum()),
+        n=int((~np.isnan(stereotype.values)).sum()),
         labels={"contrast": "stereotype"},
         question="Do female person words gain more than male ones from typically female, against typically male,"
         " professions?",
@@ -301,26 +341,28 @@ def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
     )
 
 
-def correlation_statistic(table: AssociationTable, correlate: Correlation) -> tuple[tuple[int, ...], Statistic]:
-    """The correlation of the female − male association with women's share of the workforce.
+def estimate_correlation(
+    tables: Sequence[AssociationTable], statistic: Callable[..., float], scale: IntervalScale = LINEAR
+) -> IntervalEstimate:
+    """A function of the correlations of female − male associations with women's share of the workforce.
 
-    Returns the shape of the table and the statistic, for `jackknife`.
+    `statistic(differences, …, shares)` is given the differences of the professions in each of the tables.
     """
-    rows = np.flatnonzero(np.isfinite(table.shares))
-    values, shares = table.difference[rows], table.shares[rows]
+    rows = np.flatnonzero(np.isfinite(tables[0].shares))
+    shares, values = tables[0].shares[rows], [table.difference[rows] for table in tables]
 
-    def statistic(r: Indices, c: Indices) -> float:
-        by_profession = mean(values[np.ix_(r, c)], axis=(1, 2))
-        finite = ~np.isnan(by_profession)
-        return correlate(by_profession[finite], shares[r][finite])
+    def correlate(kept_rows: Indices, *others: Indices) -> float:
+        means = [mean(value[np.ix_(kept_rows, *others)], axis=(1, 2)) for value in values]
+        finite = np.isfinite(means).all(axis=0)
+        return statistic(*(column[finite] for column in means), shares[kept_rows][finite])
 
-    return values.shape, statistic
+    return jackknife(values[0].shape, correlate, scale=scale, fixed=fixed_factors(values[0]))
 
 
 def _test_workforce(table: AssociationTable, name: str, correlate: Correlation, seed: int) -> Estimate:
     rows = np.flatnonzero(np.isfinite(table.shares))
     values, shares = table.difference[rows], table.shares[rows]
-    estimate = jackknife(*correlation_statistic(table, correlate), scale=FISHER)
+    estimate = estimate_correlation([table], correlate, FISHER)
     slopes = mean((shares - shares.mean())[:, None] * mean(values, axis=2), axis=0)
     return _build_test(
         estimate,

@@ -32,9 +32,10 @@ import pandas as pd
 from unmask.measures.association import AssociationMeasure
 from unmask.measures.association.analysis import (
     GENDERS,
+    Array,
     AssociationTable,
     analyse,
-    correlation_statistic,
+    estimate_correlation,
     mean,
     profession_values,
     tabulate_items,
@@ -56,7 +57,7 @@ from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import clear_side, judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson
-from unmask.statistics.jackknife import IntervalEstimate, fisher_z, jackknife
+from unmask.statistics.jackknife import IntervalEstimate, fisher_z
 from unmask.statistics.paired import signed_ranks
 
 WORKFORCE = "workforce share, pearson"
@@ -190,11 +191,11 @@ def correlation_change(
     before: AssociationTable, after: AssociationTable, transform: Callable[[float], float] = float
 ) -> IntervalEstimate:
     """r after minus r before, or the difference of a function of both, such as Fisher's z."""
-    shape, r_before = correlation_statistic(before, pearson)
-    _, r_after = correlation_statistic(after, pearson)
-    return jackknife(
-        shape, lambda rows, columns: transform(r_after(rows, columns)) - transform(r_before(rows, columns))
-    )
+
+    def change(first: Array, second: Array, shares: Array) -> float:
+        return transform(pearson(second, shares)) - transform(pearson(first, shares))
+
+    return estimate_correlation([before, after], change)
 
 
 def _changes_published(before: Measurement, after: Measurement, rows: Sequence[TableRow]) -> dict[str, Change]:
