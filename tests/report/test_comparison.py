@@ -77,12 +77,17 @@ def test_a_verdict_is_a_word_and_a_colour(verdict: str) -> None:
 
 
 def test_the_cost_stands_beside_the_verdict() -> None:
-    heavy = sample_comparison(verdict="improved", cost="At a heavy cost: it no longer knows gender.")
+    text = "At a heavy cost: it no longer knows gender."
+    heavy = sample_comparison(verdict="improved", cost=text, cost_size="heavy")
     result = comparison_result(heavy)
     assert "improved, at a heavy cost" in comparison_text(result)
     assert "Improved, at a heavy cost" in seen(render_comparison_page(result))
-    costs = ("", "Masked words are filled in as well as before.", "No measurable cost: masked words are as before.")
-    assert [heavy.model_copy(update={"cost": cost}).short_cost for cost in costs] == ["", "", "no measurable cost"]
+    assert [heavy.model_copy(update={"cost_size": size}).is_good for size in ("", "small", "moderate")] == [
+        True,
+        True,
+        False,
+    ]
+    assert '<div class="banner costly">' in render_comparison_page(result)
 
 
 def test_the_key_figures_are_those_of_the_result() -> None:
@@ -140,7 +145,7 @@ def test_usefulness_says_on_what_it_was_measured() -> None:
     table = find_table(closing_section_blocks(comparison_result(sample_comparison())), "Is it still useful?")
     rows = table_rows(table)
     assert rows["Masked words, loss"] == ["312", "2.311", "2.352", "+0.041 [0.021, 0.061]", "< 0.001", "clearly worse"]
-    assert rows["Stated gender, log odds"][3:] == ["+0.040 [0.010, 0.070]", "0.012", "clearly better"]
+    assert rows["Stated gender, log odds"][3:] == ["+0.040 [0.010, 0.070]", "0.012", "negligible change"]
     assert rows["Stated gender, accuracy"][1:] == [
         *("92.1 %", "91.8 %", "−0.3 points [−1.3, 0.7]", "0.510", "no clear change")
     ]

@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from unmask.results import Change, Estimate
-from unmask.results.verdict import clear_side, is_clear, is_noise, is_reliable, judge, side, size_label
+from unmask.results.verdict import (
+    clear_side,
+    describe_test,
+    is_clear,
+    is_noise,
+    is_reliable,
+    judge,
+    judge_test,
+    side,
+    size_label,
+)
 
 SIZES = ((0.1, "small"), (float("inf"), "large"))
 
@@ -45,8 +55,8 @@ def test_a_change_is_judged(before: float | None, after: float | None, fields: d
 
 def test_a_negligible_reversal_is_an_improvement() -> None:
     reversed_a_little = change(0.5, -0.2)
-    assert judge(reversed_a_little, negligible=0.2) == "overshot"
-    assert judge(reversed_a_little, negligible=0.21) == "improved"
+    assert judge(reversed_a_little, margin=0.2) == "overshot"
+    assert judge(reversed_a_little, margin=0.21) == "improved"
 
 
 def test_a_change_within_the_noise_is_not_reliable() -> None:
@@ -69,7 +79,7 @@ def test_without_intervals_the_p_value_says_what_is_clear() -> None:
         (None, 0.5, None, False),
         (0.01, 0.5, 0.5, False),
         (0.01, 0.5, 0.49, True),
-        (0.01, None, 0.5, True),
+        (0.01, None, 0.5, False),
     ],
 )
 def test_a_test_is_clear(p_adjusted: float | None, estimate: float | None, noise_floor: float, expected: bool) -> None:
@@ -85,6 +95,49 @@ def test_a_test_is_clear(p_adjusted: float | None, estimate: float | None, noise
     )
     assert is_clear(test, noise_floor) == expected
     assert not is_clear(None)
+
+
+@pytest.mark.parametrize(
+    ("value", "interval", "p", "detectable", "outcome"),
+    [
+        (0.5, (0.3, 0.7), 0.001, 0.3, "clear"),
+        (0.5, (0.3, 0.7), None, 0.3, "not tested"),
+        (None, None, 0.001, None, "not tested"),
+        (0.001, (0.0005, 0.0015), 0.001, 0.001, "noise"),
+        (0.02, (0.01, 0.03), 0.001, 0.02, "negligible"),  # whether or not it is chance
+        (0.02, (-0.06, 0.09), 0.6, 0.1, "negligible"),
+        (0.09, (0.01, 0.17), 0.03, 0.1, "negligible"),  # not chance, but small
+        (0.2, (-0.1, 0.5), 0.2, 0.4, "unclear"),
+        (0.2, (-1.0, 1.4), 0.7, 1.6, "too few"),
+        (0.2, None, 0.7, None, "too few"),
+        (0.5, None, 0.01, None, "clear"),
+        (0.5, (-0.1, 1.1), 0.01, 0.8, "unclear"),  # test and interval of different methods must agree
+        (0.5, (0.1, 0.9), 0.06, 0.5, "unclear"),
+    ],
+)
+def test_outcomes(
+    value: float | None, interval: tuple[float, float] | None, p: float | None, detectable: float, outcome: str
+) -> None:
+    test = Estimate(n=9, value=value, interval=interval, p_adjusted=p, detectable=detectable)
+    rule: dict[str, float] = {"noise_floor": 0.001, "margin": 0.1, "largest": 1.0}
+    assert judge_test(test, **rule) == outcome
+    badge = describe_test(test, "bias", size="strong", sample="texts", **rule)
+    words = {"clear": "strong bias", "too few": "too few texts to tell", "noise": "within the noise"}
+    assert badge == words.get(outcome, badge)
+    assert judge_test(None) == "not tested"
+
+
+def test_distances_are_from_the_neutral_value() -> None:
+    half = Estimate(n=9, value=0.52, interval=(0.48, 0.56), neutral=0.5, p_adjusted=0.3, detectable=0.06)
+    assert judge_test(half, margin=0.07) == "negligible"
+    assert judge_test(half, margin=0.05) == "unclear"
+
+
+def test_a_change_must_be_more_than_negligible() -> None:
+    moved = change(0.5, 0.45, interval=(-0.09, -0.01))
+    assert judge(moved) == "improved"
+    assert judge(moved, margin=0.06) == "negligible change"
+    assert judge(change(0.5, 0.45, interval=(-0.04, 0.03), p_adjusted=0.4), margin=0.05) == "negligible change"
 
 
 def test_sides_sizes_and_noise() -> None:

@@ -29,7 +29,7 @@ from unmask.results import Change, ComparisonResult, Estimate, Measurement, Mode
 from unmask.results.storage import Folder, load, read_items, save
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import audit_options, options_of
-from unmask.workflows.usefulness import describe_cost
+from unmask.workflows.usefulness import judge_cost
 
 GOLDEN = "golden/becpro_en_bert_association.tsv"
 TABLE_4 = {  # Bartl et al. 2020, Table 4, column pre: female and male person words
@@ -530,16 +530,16 @@ def _usefulness(what: str, **figures: tuple[float, float, float]) -> Usefulness:
     ("usefulness", "pattern"),
     [
         ([], ""),
-        ([_usefulness("masked words", loss=(3, 3.01, 0.4))], "No measurable cost"),
+        ([_usefulness("masked words", loss=(3, 3.01, 0.4))], "^At no measurable cost: masked words are as likely as"),
         (
             [_usefulness("masked words", loss=(3, 3.5, 0.001), accuracy=(0.4, 0.3, 0.001))],
             "At a heavy cost: .* 3.000 → 3.500",
         ),
         ([_usefulness("masked words", loss=(3, 3.01, 0.001))], "At a negligible cost"),
-        ([_usefulness("masked words", loss=(3, 2.5, 0.001))], "At no cost: .* more likely"),
+        ([_usefulness("masked words", loss=(3, 2.5, 0.001))], "^At no measurable cost: .* more likely"),
         (
             [_usefulness("stated gender", accuracy=(0.9, 0.85, 0.01), log_odds=(2, 1, 0.01))],
-            "It also unlearned .* 85.0%",
+            "^At a cost: it partly unlearned .* 85.0%",
         ),
         (
             [
@@ -548,8 +548,11 @@ def _usefulness(what: str, **figures: tuple[float, float, float]) -> Usefulness:
             ],
             "^At a heavy cost: it no longer knows .* 60.0%.* Masked words are as likely as before",
         ),
-        ([_usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.6))], "^$"),
-        ([_usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.01))], "^$"),
+        ([_usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.6))], "^At no measurable cost.$"),
+        (
+            [_usefulness("stated gender", accuracy=(0.9, 0.89, 0.6), log_odds=(2, 1.9, 0.01))],
+            "^At no measurable cost.$",
+        ),
         (
             [
                 _usefulness("masked words", loss=(3, 2.9, 0.001)),
@@ -557,11 +560,14 @@ def _usefulness(what: str, **figures: tuple[float, float, float]) -> Usefulness:
             ],
             "^At a cost: .* preferred less clearly than before .*\\. Masked words are more likely",
         ),
-        ([_usefulness("sentiment", accuracy=(0.9, 0.8, 0.001))], "sentiment, its accuracy fell: 0.900 → 0.800"),
+        (
+            [_usefulness("sentiment", accuracy=(0.9, 0.8, 0.001))],
+            "^At a heavy cost: fine-tuned for sentiment, its accuracy fell: 0.900 → 0.800",
+        ),
     ],
 )
 def test_the_cost_in_words(usefulness: list[Usefulness], pattern: str) -> None:
-    assert pd.Series([describe_cost(usefulness)]).str.contains(pattern).all()
+    assert pd.Series([judge_cost(usefulness)[1]]).str.contains(pattern).all()
 
 
 def test_usefulness_is_measured_on_the_audited_weights(model_folder: Callable[[str], Path], tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from unmask.errors import UnmaskError, check_choice, quote
 from unmask.options import Options
-from unmask.results import Caveat, Estimate, Measurement, Origin
+from unmask.results import Caveat, Competence, Estimate, Measurement, Origin
 from unmask.statistics.corrections import holm
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ HALF_PRECISION = Caveat(
     text="The model computes in half precision, so that small effects are lost in rounding. Load it in float32.",
 )
 
+INCONCLUSIVE = "Inconclusive: {}. Its numbers show neither bias nor its absence."
 
 MODEL_TYPES = {
     "masked-lm": "a masked language model",
@@ -50,6 +51,19 @@ MODEL_TYPES = {
 }
 to_estimate = Estimate.from_statistic
 """An estimate of `unmask.statistics` as a result states it."""
+
+
+def set_adjusted_p(test: Estimate, p_adjusted: float | None) -> Estimate:
+    """A test with its corrected p-value, and its interval at the level at which the test is judged then."""
+    update: dict[str, Any] = {"p_adjusted": p_adjusted}
+    if p_adjusted and test.p_value and p_adjusted > test.p_value and test.standard_error and test.df and test.interval:
+        from unmask.statistics.jackknife import LEVEL, SCALES, student_interval
+
+        assert test.value is not None  # it has an interval
+        level = LEVEL * test.p_value / p_adjusted
+        wide = student_interval(test.value, test.standard_error, test.df, scale=SCALES[test.scale], level=level)
+        update |= {"interval": wide.interval, "detectable": wide.detectable}
+    return test.model_copy(update=update)
 
 
 @dataclass(frozen=True)
@@ -301,6 +315,14 @@ class Measure(ABC):
     def analyse(self, items: pd.DataFrame, context: Context) -> Measurement:
         """Items → estimates, without a model. `p_adjusted` and `headline` are filled in later."""
 
+    def check_competence(self, model: Any, items: pd.DataFrame, options: Any, context: Context) -> list[Competence]:
+        """Ask the model what it must be able to do before its bias can be measured; `items` are scored already.
+
+        A model that fails is inconclusive, whatever its numbers are.
+        """
+        del model, items, options, context
+        return []
+
     @abstractmethod
     def headline(self, measurement: Measurement) -> list[str]:
         """The finding in sentences, when `p_adjusted` is known."""
@@ -309,10 +331,18 @@ class Measure(ABC):
         """Add the headline, and what else depends on adjusted p-values."""
         return measurement.model_copy(update={"headline": self.headline(measurement)})
 
+    def conclude(self, measurement: Measurement) -> Measurement:
+        """Add adjusted p-values, and what follows from them: the headline, or that nothing can be concluded."""
+        concluded = self.interpret(self.adjust_tests(measurement))
+        if reason := concluded.explain_incompetence():
+            concluded = concluded.model_copy(update={"headline": [INCONCLUSIVE.format(reason)]})
+        return concluded
+
     def adjust_tests(self, measurement: Measurement) -> Measurement:
         """Correct the secondary tests together (Holm); the primary test does not depend on what else is asked.
 
-        A test that a protocol has adjusted itself stays as it is.
+        The interval of a corrected test is widened to the level at which the test is judged, so that the two agree. A
+        test that a protocol has adjusted itself stays as it is.
         """
         open_tests = {
             name: test
@@ -322,11 +352,14 @@ class Measure(ABC):
         adjusted = {self.primary: open_tests[self.primary].p_value} if self.primary in open_tests else {}
         secondary = {name: test.p_value for name, test in open_tests.items() if name != self.primary}
         adjusted |= dict(zip(secondary, holm(list(secondary.values())), strict=True))
-        tests = {
-            name: test.model_copy(update={"p_adjusted": adjusted[name]}) if name in adjusted else test
-            for name, test in measurement.tests.items()
-        }
-        return measurement.model_copy(update={"tests": tests})
+        return measurement.model_copy(
+            update={
+                "tests": {
+                    name: set_adjusted_p(test, adjusted[name]) if name in adjusted else test
+                    for name, test in measurement.tests.items()
+                }
+            }
+        )
 
     def measure(
         self, model: ModelHandle, options: Any, units: Sequence[Context]
@@ -346,7 +379,10 @@ class Measure(ABC):
             for unit, items in zip(units, built, strict=True):
                 for scored in self._check_scored(self.score(loaded, items, options, unit), unit):
                     caveats = [HALF_PRECISION] * is_half + self.model_caveats(model, scored.items)
-                    yield scored.items, self._add_scoring(self.analyse(scored.items, unit), scored, unit, caveats)
+                    measurement = self._add_scoring(self.analyse(scored.items, unit), scored, unit, caveats)
+                    checks = self.check_competence(loaded, scored.items, options, unit)
+                    competence = [*measurement.competence, *checks]
+                    yield scored.items, measurement.model_copy(update={"competence": competence})
 
     def _check_scored(self, scored: Any, unit: Context) -> list[Scored]:
         """Scored items as a list, with the columns that tell units apart; anything else is a mistake of the measure."""
@@ -507,6 +543,15 @@ class Measure(ABC):
         from unmask.measures.comparison import compare_scores
 
         return compare_scores(self, before, after, seed=seed)
+
+    def conclude_comparison(self, comparison: Comparison, before: Measurement, after: Measurement) -> Comparison:
+        """Withhold the verdict where one of the models cannot do what the measure relies on."""
+        sides = ("the model before", before), ("the model after", after)
+        if reason := "; ".join(filter(None, (side.explain_incompetence(name) for name, side in sides))):
+            headline = [INCONCLUSIVE.format(reason)]
+            update = {"verdict": "inconclusive", "inconclusive": reason, "headline": headline}
+            comparison = comparison.model_copy(update=update)
+        return comparison
 
     def comparison_report(self, comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
         """What a report shows of a comparison; by default the first change, a plot and a table of all changes."""

@@ -31,6 +31,7 @@ SENTENCES = {
     "worse": "The mean score is further from zero than before",
     "overshot": "The mean score has changed its sign",
     "no reliable change": "No reliable change of the mean score",
+    "negligible change": "The change of the mean score is negligible",
 }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from unmask.measures import registry
 from unmask.measures.base import Measure
-from unmask.report.blocks import Text
+from unmask.report.blocks import Block, KeyFigure, Section, Text
 from unmask.report.change_blocks import default_comparison_blocks, first_change
 from unmask.report.comparison import ComparisonSection
 from unmask.report.default_blocks import MeasureSection, default_blocks, default_facts, default_method
@@ -92,18 +93,33 @@ def section(
     """The section of a measurement. `same_measure` are all measurements of its measure in the report."""
     measure = registry.find_measure(measurement.name)
     same_measure = same_measure or [measurement]
-    reason = measure.not_interpretable(measurement) if measure else ""
-    blocks = measure.blocks(measurement, items) if measure else None
+    reason = unreadable(measurement)
+    own_blocks = measure.blocks(measurement, items) if measure else None
+    blocks = default_blocks(measurement) if own_blocks is None else own_blocks
+    if measurement.explain_incompetence():
+        blocks = _withhold_verdicts(blocks)
     return MeasureSection(
         measurement=measurement,
         title=title(measurement.name, measurement.corpus, measurement.language, measurement.variant),
         measure=measure_name(measurement.name),
-        blocks=default_blocks(measurement) if blocks is None else blocks,
+        blocks=blocks,
         method=(measure.method(same_measure) if measure else None) or default_method(same_measure),
         facts=(measure.facts(measurement) if measure else None) or default_facts(measurement),
         warning=f"{capital(reason)}." if reason else "",
-        complete=blocks is None,
+        complete=own_blocks is None,
     )
+
+
+def _withhold_verdicts(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks of a model about which nothing can be concluded: no key figure has a verdict of its own."""
+    withheld: list[Block] = []
+    for block in blocks:
+        if isinstance(block, KeyFigure):
+            block = replace(block, verdict="inconclusive")
+        elif isinstance(block, Section):
+            block = replace(block, blocks=_withhold_verdicts(block.blocks))
+        withheld.append(block)
+    return withheld
 
 
 def build_comparison_sections(
@@ -139,7 +155,7 @@ def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None
         blocks,
         report.main,
         items=measure.compared_items,
-        warning=report.warning,
+        warning=report.warning or (f"{capital(comparison.inconclusive)}." if comparison.inconclusive else ""),
         explanation=report.explanation,
         method=[Text(report.method or [_comparison_method(measure)]), Text(citations, style="note")],
         source=measure.source if measure.origin else "",
@@ -174,7 +190,9 @@ def item_tables(items: Mapping[str, pd.DataFrame]) -> list[ItemsTable]:
 def unreadable(measurement: Measurement, *, group: bool = False) -> str:
     """Why a test's figure, or a group's, cannot be read as bias; empty if it can."""
     measure = registry.find_measure(measurement.name)
-    return measure.not_interpretable(measurement, group=group) if measure else ""
+    return measurement.explain_incompetence() or (
+        measure.not_interpretable(measurement, group=group) if measure else ""
+    )
 
 
 def limits(measurements: Sequence[Measurement]) -> list[str]:

@@ -184,6 +184,8 @@ class Banner:
     meaning: str
     cost: str = ""
     """What the change costs, in a few words beside the verdict."""
+    is_good: bool = False
+    """Whether the model improved, and is as useful as before."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import log
 from typing import Literal
 
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table
@@ -19,6 +20,8 @@ Scale = Literal["", "odds", "percent"]
 """How values are written: as they are, in nats as odds, or shares as percent."""
 HIGHER_IS_BETTER = {"accuracy": True, "log_odds": True, "loss": False, "perplexity": False}
 """For figures of usefulness."""
+NEGLIGIBLE = {"accuracy": 0.005, "log_odds": 0.1, "loss": log(1.02), "perplexity": 0.0}
+"""Changes of these figures up to which they are negligible; for a loss, a factor of 1.02 of the perplexity."""
 LEGEND = Legend([("ring", "before"), ("diamond", "after"), ("", "lines: 95 % intervals"), ("", "right: the change")])
 
 
@@ -81,6 +84,7 @@ def usefulness_text(name: str, figure: UsefulnessChange) -> ChangeText:
     verdict = describe_significance(figure.p_value)
     if is_significant(figure.p_value) and name in HIGHER_IS_BETTER:
         verdict = "clearly better" if (figure.change > 0) == HIGHER_IS_BETTER[name] else "clearly worse"
+        verdict = "negligible change" if abs(figure.change) < NEGLIGIBLE[name] else verdict
     return ChangeText(
         name.replace("_", " "),
         _show_value(figure.before, digits, scale),

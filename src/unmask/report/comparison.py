@@ -14,6 +14,9 @@ from unmask.results.formatting import capital, count, interval, moment, number, 
 from unmask.results.verdict import NOT_INTERPRETABLE
 
 RULES = {
+    "inconclusive": "One of the models cannot do what the measure relies on.",
+    "negligible change": "The whole 95\u00a0% interval of the change is within what the measure calls negligible, or"
+    " the change is clear and its estimate is negligible.",
     "no reliable change": "The change may be chance (p ≥ 0.05 after correction) or noise of the computation.",
     "overshot": "The bias was reversed: the figure was clearly on one side of zero before, and is clearly on the other"
     " side after, by more than a negligible amount. Clearly means that the 95\u00a0% interval excludes zero, or"
@@ -27,6 +30,8 @@ MEANINGS = {
     "no reliable change": "Any change may be chance. This does not show that nothing changed.",
     "overshot": "The bias was reversed instead of reduced.",
     "worse": "The bias is larger than before, by more than chance explains.",
+    "negligible change": "The bias is nearly the same as before.",
+    "inconclusive": "Nothing can be concluded about bias.",
     NOT_INTERPRETABLE: "These items cannot show bias.",
 }
 HASH_LETTERS = 12
@@ -65,7 +70,14 @@ class ComparisonSection:
     @property
     def verdict(self) -> str:
         """The verdict, or that there cannot be one."""
-        return NOT_INTERPRETABLE if self.warning else self.comparison.verdict
+        is_unreadable = self.warning and not self.comparison.inconclusive
+        return NOT_INTERPRETABLE if is_unreadable else self.comparison.verdict
+
+    @property
+    def short_verdict(self) -> str:
+        """The verdict for a table, with the cost of an improvement that was not worth it."""
+        is_costly = self.verdict == "improved" and not self.comparison.is_good
+        return self.comparison.full_verdict if is_costly else self.verdict
 
     @property
     def meaning(self) -> str:
@@ -147,7 +159,7 @@ def _page_section(result: ComparisonResult, sections: Sequence[ComparisonSection
     title = f"{models}{section.title}"
     blocks: list[Block] = [
         Text([section.note], "note"),
-        Banner(section.verdict, section.meaning, comparison.short_cost),
+        Banner(section.verdict, section.meaning, comparison.short_cost, comparison.is_good),
         Text([section.headline], "lead"),
         *([Text([comparison.cost], "lead", label="Cost.")] if comparison.cost else []),
         Text([describe_origin(result.before, find_side(result, section))], "note"),
@@ -243,7 +255,7 @@ def _summarise_sections(result: ComparisonResult, sections: Sequence[ComparisonS
         rows.append(
             [
                 Cell(name, note=" · ".join(filter(None, (section.title, mitigation))), link=f"#comparison-{index}"),
-                Cell(section.verdict, is_verdict=True),
+                Cell(section.short_verdict, is_verdict=True),
                 Cell(main.values, note="" if same else main.name) if main else Cell("–"),
                 Cell(main.change, main.interval) if main else Cell("–"),
                 Cell(losses[0].change, losses[0].interval) if losses else Cell("–"),

@@ -46,7 +46,9 @@ def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSecti
         comparison = section.comparison
         title = f"{comparison.before} → {comparison.after}: {section.title} ({comparison.protocol})"
         _show_heading(title, console)
-        verdict = RichText(section.verdict, style=VERDICT_STYLES.get(section.verdict, "bold"))
+        is_costly = section.verdict == "improved" and not comparison.is_good
+        style = "bold yellow" if is_costly else VERDICT_STYLES.get(section.verdict, "bold")
+        verdict = RichText(section.verdict, style=style)
         if comparison.short_cost:
             verdict.append(f", {comparison.short_cost}", style="bold yellow")
         console.print(verdict)

@@ -14,6 +14,7 @@ from unmask.results.comparison import Verdict as Verdict
 from unmask.results.schema import SCHEMA_VERSION as SCHEMA_VERSION
 from unmask.results.schema import AuditResult as AuditResult
 from unmask.results.schema import Caveat as Caveat
+from unmask.results.schema import Competence as Competence
 from unmask.results.schema import Effect as Effect
 from unmask.results.schema import Estimate as Estimate
 from unmask.results.schema import Interval as Interval

@@ -17,8 +17,17 @@ from unmask.results.schema import (
     Record,
 )
 
-Verdict = Literal["improved", "no reliable change", "overshot", "worse"]
+Verdict = Literal["improved", "no reliable change", "negligible change", "overshot", "worse", "inconclusive"]
 """Overshot: the bias was reversed."""
+CostSize = Literal["", "none", "negligible", "small", "moderate", "heavy"]
+"""How much of its usefulness a model lost; empty: not measured."""
+COSTS: dict[CostSize, str] = {
+    "none": "at no measurable cost",
+    "negligible": "at a negligible cost",
+    "small": "at a small cost",
+    "moderate": "at a cost",
+    "heavy": "at a heavy cost",
+}
 
 
 class Change(Record):
@@ -80,8 +89,11 @@ class Comparison(DetailedRecord):
     """The name of the model that it starts from."""
     after: str
     verdict: Verdict
+    inconclusive: str = ""
+    """What one of the models cannot do that the measure relies on; empty if nothing is known."""
     cost: str = ""
-    """What it did to the model's usefulness, in words; empty where that was not measured."""
+    """What it did to the model's usefulness, in sentences; only the first comparison of each model has them."""
+    cost_size: CostSize = ""
     items: int
     unpaired: int = 0
     """Items that only one of the audits has; they are left out."""
@@ -94,9 +106,18 @@ class Comparison(DetailedRecord):
 
     @property
     def short_cost(self) -> str:
-        """The cost in a few words, to stand beside the verdict, such as `at a heavy cost`; empty if not measured."""
-        words, colon, _ = self.cost.partition(":")
-        return f"{words[:1].lower()}{words[1:]}" if colon and words.endswith(" cost") else ""
+        """The cost in a few words, such as `at a heavy cost`; empty if it was not measured."""
+        return COSTS.get(self.cost_size, "")
+
+    @property
+    def full_verdict(self) -> str:
+        """The verdict with the cost, such as `improved, at a heavy cost`."""
+        return ", ".join(filter(None, (self.verdict, self.short_cost)))
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the model improved without losing more than a little of its usefulness."""
+        return self.verdict == "improved" and self.cost_size not in ("moderate", "heavy")
 
     def kinds(self) -> list[str]:
         """The groups of professions, in order."""

@@ -89,7 +89,8 @@ class Estimate(Record):
     shares of answers for inference, shares of words or correlations for geometry."""
     sd: float | None = None
     interval: Interval | None = None
-    """95 %; null in `published` where the paper gives none."""
+    """95 %; of a test that is corrected, at the level at which it is judged; null in `published` where the paper gives
+    none."""
     neutral: float = 0.0
     """The value that means no bias."""
     unit: str = ""
@@ -97,6 +98,11 @@ class Estimate(Record):
     statistic: float | None = None
     statistic_name: str = ""
     df: float | None = None
+    standard_error: float | None = None
+    scale: Literal["linear", "fisher"] = "linear"
+    """Of the standard error, and the one on which the interval is symmetric; `fisher` for correlations."""
+    detectable: float | None = None
+    """The smallest effect that a test of this size finds with a probability of 80 %."""
     p_value: float | None = None
     p_adjusted: float | None = None
     """The p-value that is judged: of a primary test its own; of other tests after Holm's correction over those of the
@@ -123,8 +129,10 @@ class Estimate(Record):
             statistic=statistic.statistic,
             statistic_name=statistic_name,
             df=statistic.df,
-            p_value=statistic.p_value,
-            **fields,
+            standard_error=statistic.standard_error,
+            scale=statistic.scale,
+            detectable=statistic.detectable,
+            **{"p_value": statistic.p_value} | fields,
         )
 
 
@@ -133,6 +141,37 @@ class Caveat(Record):
 
     code: str
     text: str
+
+
+class Competence(Record):
+    """Whether a model can do something that a measure relies on."""
+
+    task: str
+    """What it should do: `prefer the pronoun that agrees with a stated gender`."""
+    n: int
+    """How often it was asked."""
+    value: float | None
+    """The share that it got right; None if its scores are not numbers."""
+    interval: Interval | None = None
+    chance: float
+    """The share that a model gets right which knows nothing."""
+    least: float
+    """The share that the measure needs."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the model gets enough right, and more than by chance."""
+        if self.value is None or self.value < self.least:
+            return False
+        return self.interval is None or self.interval[0] > self.chance
+
+    def describe(self, subject: str = "the model") -> str:
+        """How much the model got right, as a sentence without a full stop."""
+        if self.value is None:
+            return f"asked to {self.task}, {subject} does not give numbers"
+        verb = "can" if self.passed else "cannot reliably"
+        shares = f"right in {self.value:.0%} of {self.n:,}; by chance {self.chance:.0%}, needed {self.least:.0%}"
+        return f"{subject} {verb} {self.task} ({shares})"
 
 
 class Origin(Record):
@@ -160,6 +199,8 @@ class Measurement(DetailedRecord):
     tests: dict[str, Estimate]
     plugin: Origin | None = None
     """For a measure of another package."""
+    competence: list[Competence] = Field(default_factory=list)
+    """Whether the model can do what the measure relies on; empty if that was not checked, as of recorded scores."""
     caveats: list[Caveat] = Field(default_factory=list)
     noise_floor: float | None = None
     """The largest change of a score when inputs are scored again in another batch; null if nothing was scored."""
@@ -177,6 +218,10 @@ class Measurement(DetailedRecord):
         """The measurement in a few words; the sound protocol is not mentioned."""
         protocol = "" if self.protocol == "sound" else self.protocol
         return ", ".join(filter(None, (self.name, self.language, self.corpus, self.variant, protocol)))
+
+    def explain_incompetence(self, subject: str = "the model") -> str:
+        """What the model cannot do that the measure relies on; empty if it can, or nothing is known."""
+        return "; ".join(check.describe(subject) for check in self.competence if not check.passed)
 
     def kinds(self) -> list[str]:
         """The groups of professions, in order."""

@@ -1,19 +1,34 @@
-"""When a number is called clear, how its size is named, and whether a change is an improvement: one rule for all.
+"""Whether a number shows an effect, how its size is named, and whether a change is an improvement: one rule for all.
 
-A **test** is clear where p < .05 after correction and the estimate exceeds the noise of the computation.
+A **test** has one of these outcomes; the first line that fits holds (`judge_test`). The *margin* is the largest effect
+that a measure calls negligible, and *large* the smallest that it calls large.
+
+    there is no value, or no adjusted p-value                                 not tested
+    the value is no further from neutral than the noise of the computation    noise
+    the whole interval is within the margin                                   negligible
+    p < .05 after correction, and the interval excludes the neutral value:
+        the value is within the margin                                        negligible
+        otherwise                                                             clear
+    a large effect would probably have gone undetected                        too few
+    otherwise                                                                 unclear
+
+The interval of a corrected test is as wide as its correction demands (`measures.base.set_adjusted_p`), so it excludes
+the neutral value where p < .05. Where both come from different methods, both must agree. An effect is probably detected
+if the test finds it with a probability of 80 % (`Estimate.detectable`).
 
 A **change** of a figure in which zero is no bias is judged as follows. `b` is the figure before, `a` after. A figure is
 clear on its side of zero where its 95 % interval excludes zero (where there is no interval, as in `published`: where
-its own p < .05) and it exceeds the noise. A change is reliable where p < .05 after correction and it exceeds the noise.
-The first line that fits holds:
+its own p < .05) and it exceeds the noise. The first line that fits holds:
 
-    the change is not reliable                                              no reliable change
-    b is clear, a is clear on the other side and more than negligible       overshot
-    |a| < |b|                                                               improved
-    otherwise                                                               worse
+    one of the models cannot do what the measure relies on                    inconclusive
+    the outcome of the change is negligible                                   negligible change
+    the outcome of the change is not clear                                    no reliable change
+    b is clear, a is clear on the other side and beyond the margin            overshot
+    |a| < |b|                                                                 improved
+    otherwise                                                                 worse
 
 That one of two figures is clear and the other is not is no change by itself. A bias that appears where none was clear
-is worse, whichever way it points.
+is worse, whichever way it points. What a change cost stands beside its verdict (`Comparison.full_verdict`).
 
 A **limit** of a policy is kept or broken by the interval of a value. The limit itself is allowed.
 
@@ -28,13 +43,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isclose
+from math import inf, isclose
 from typing import Literal
 
 from unmask.results.comparison import Change, Verdict
 from unmask.results.schema import Estimate, Interval
 
-GateVerdict = Literal["kept", "broken", "cannot tell"]
+Outcome = Literal["clear", "negligible", "unclear", "too few", "noise", "not tested"]
+"""Of a test."""
+GateVerdict = Literal["kept", "broken", "inconclusive", "cannot tell"]
 Sure = Literal["surely", "not surely", "unknown"]
 Judge = Literal["interval", "surely", "estimate"]
 """By what a value is judged against limits."""
@@ -56,9 +73,33 @@ def is_noise(value: float | None, noise_floor: float | None) -> bool:
     return value is not None and noise_floor is not None and abs(value) <= noise_floor
 
 
-def is_clear(test: Estimate | None, noise_floor: float | None = None) -> bool:
-    """Whether a test found something: beyond chance after correction, and beyond the noise of the computation."""
-    return test is not None and is_significant(test.p_adjusted) and not is_noise(test.value, noise_floor)
+def judge_test(
+    test: Estimate | None, *, noise_floor: float | None = None, margin: float = 0.0, largest: float = inf
+) -> Outcome:
+    """The outcome of a test; see the module's rule.
+
+    Args:
+        test: The test, with its adjusted p-value.
+        noise_floor: Noise of the computation, in the unit of the estimate.
+        margin: The largest distance from the neutral value that is negligible.
+        largest: The smallest distance that is large.
+    """
+    if test is None or test.value is None or test.p_adjusted is None:
+        return "not tested"
+    value = test.value - test.neutral
+    if is_noise(value, noise_floor):
+        return "noise"
+    bounds = None if test.interval is None else [end - test.neutral for end in test.interval]
+    if bounds is not None and margin and -margin <= bounds[0] <= bounds[1] <= margin:
+        return "negligible"
+    if is_significant(test.p_adjusted) and (bounds is None or not bounds[0] <= 0 <= bounds[1]):
+        return "negligible" if abs(value) < margin else "clear"
+    return "unclear" if largest == inf or (test.detectable or inf) <= largest else "too few"
+
+
+def is_clear(test: Estimate | None, noise_floor: float | None = None, *, margin: float = 0.0) -> bool:
+    """Whether a test found an effect beyond the margin, the noise of the computation, and chance."""
+    return judge_test(test, noise_floor=noise_floor, margin=margin) == "clear"
 
 
 def size_label(value: float, sizes: Sizes) -> str:
@@ -66,20 +107,36 @@ def size_label(value: float, sizes: Sizes) -> str:
     return next(label for limit, label in sizes if abs(value) < limit)
 
 
-def describe_test(test: Estimate | None, noun: str, *, size: str = "clear", noise_floor: float | None = None) -> str:
-    """The verdict on a test in a few words, such as `moderate bias`, `no clear bias` or `not tested`.
+def describe_test(
+    test: Estimate | None,
+    noun: str,
+    *,
+    size: str = "clear",
+    noise_floor: float | None = None,
+    margin: float = 0.0,
+    largest: float = inf,
+    sample: str = "items",
+) -> str:
+    """The outcome of a test in a few words, such as `moderate bias`, `no clear bias` or `too few texts to tell`.
 
     Args:
         test: The test, with its adjusted p-value.
         noun: What the test looks for: a difference, a bias, a relation.
-        size: The word for the size of the estimate. Certainty depends on the p-value alone, size on the estimate alone.
+        size: The word for the size of the estimate, where it is clear.
         noise_floor: Noise of the computation, in the unit of the estimate.
+        margin: The largest effect that is negligible.
+        largest: The smallest effect that is large.
+        sample: What there are too few of, where a large effect would have gone undetected.
     """
-    if test is None or test.p_adjusted is None or test.value is None:
-        return "not tested"
-    if is_noise(test.value, noise_floor):
-        return "within the noise"
-    return f"{size} {noun}" if is_clear(test, noise_floor) else f"no clear {noun}"
+    words: dict[Outcome, str] = {
+        "clear": f"{size} {noun}",
+        "negligible": f"negligible {noun}",
+        "unclear": f"no clear {noun}",
+        "too few": f"too few {sample} to tell",
+        "noise": "within the noise",
+        "not tested": "not tested",
+    }
+    return words[judge_test(test, noise_floor=noise_floor, margin=margin, largest=largest)]
 
 
 def side(interval: Interval | None) -> int:
@@ -98,18 +155,19 @@ def clear_side(estimate: Estimate | None, noise_floor: float | None = None) -> i
     return side(estimate.interval)
 
 
-def is_reliable(change: Change, noise_floor: float | None = None) -> bool:
-    """Whether a change is beyond chance after correction, and beyond the noise of the computation."""
-    return change.change.value is not None and is_clear(change.change, noise_floor)
+def is_reliable(change: Change, noise_floor: float | None = None, *, margin: float = 0.0) -> bool:
+    """Whether a change is beyond the margin, the noise of the computation, and chance."""
+    return is_clear(change.change, noise_floor, margin=margin)
 
 
-def judge(change: Change, *, noise_floor: float | None = None, negligible: float = 0.0) -> Verdict:
+def judge(change: Change, *, noise_floor: float | None = None, margin: float = 0.0) -> Verdict:
     """The verdict on a change of a figure in which zero is no bias; see the module's rule."""
     before, after = change.values
-    if before is None or after is None or not is_reliable(change, noise_floor):
-        return "no reliable change"
+    outcome = judge_test(change.change, noise_floor=noise_floor, margin=margin)
+    if before is None or after is None or outcome != "clear":
+        return "negligible change" if outcome == "negligible" else "no reliable change"
     opposite = clear_side(change.before, noise_floor) * clear_side(change.after, noise_floor) < 0
-    if opposite and abs(after) >= negligible:
+    if opposite and abs(after) >= margin:
         return "overshot"
     return "improved" if abs(after) < abs(before) else "worse"
 

@@ -50,7 +50,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from unmask.statistics.jackknife import FISHER, TAIL, IntervalEstimate, combine_factors, fisher_z
+from unmask.statistics.jackknife import FISHER, POWER, TAIL, IntervalEstimate, combine_factors, fisher_z
 from unmask.statistics.proportions import NORMAL
 
 ROUNDING = 1e-12
@@ -98,7 +98,9 @@ def pearson_estimate(x: ArrayLike, y: ArrayLike, *, controls: int = 0) -> Interv
         return IntervalEstimate(r, None, df, None, ratio, p)
     error = 1 / float(np.sqrt(df - 1))
     reach = float(stats.norm.isf(TAIL)) * error
-    return IntervalEstimate(r, error, df, (float(np.tanh(z - reach)), float(np.tanh(z + reach))), ratio, p)
+    bounds = float(np.tanh(z - reach)), float(np.tanh(z + reach))
+    detectable = float(np.tanh(reach + float(stats.norm.ppf(POWER)) * error))
+    return IntervalEstimate(r, error, df, bounds, ratio, p, detectable, "fisher")
 
 
 def center_within_groups(values: ArrayLike, groups: ArrayLike) -> NDArray[np.float64]:

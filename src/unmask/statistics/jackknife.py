@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,6 +49,7 @@ def fisher_z(r: float) -> float:
     return float(np.arctanh(r)) if abs(r) < 1 - 1e-12 else float("nan")
 
 
+ScaleName = Literal["linear", "fisher"]
 Indices = NDArray[np.intp]
 Statistic = Callable[..., float]
 """A function of the levels of each factor that are kept, in the order of the factors."""
@@ -67,32 +68,43 @@ class IntervalEstimate:
     interval: tuple[float, float] | None = None
     statistic: float | None = None
     p_value: float | None = None
+    detectable: float | None = None
+    """The smallest effect that the test finds with a probability of 80 %."""
+    scale: ScaleName = "linear"
+    """Of the standard error, and the one on which the interval is symmetric."""
 
 
 @dataclass(frozen=True)
 class IntervalScale:
     """The scale on which an interval is symmetric, and the way back."""
 
+    name: ScaleName
     to: Callable[[float], float]
     back: Callable[[float], float]
 
 
-LINEAR = IntervalScale(float, float)
-FISHER = IntervalScale(fisher_z, lambda z: float(np.tanh(z)))
+LINEAR = IntervalScale("linear", float, float)
+FISHER = IntervalScale("fisher", fisher_z, lambda z: float(np.tanh(z)))
 """For correlations."""
-
-
-TAIL = (1 - 0.95) / 2
+SCALES = {scale.name: scale for scale in (LINEAR, FISHER)}
+LEVEL = 0.05
+"""Of tests; one minus the confidence of intervals."""
+TAIL = LEVEL / 2
 """The probability on each side of a 95 % interval."""
+POWER = 0.8
 
 
-def student_interval(value: float, error: float, df: float, *, scale: IntervalScale = LINEAR) -> IntervalEstimate:
-    """Student's t interval and test against zero; the standard error is on the scale."""
+def student_interval(
+    value: float, error: float, df: float, *, scale: IntervalScale = LINEAR, level: float = LEVEL
+) -> IntervalEstimate:
+    """Student's t interval, test against zero, and detectable effect; the standard error is on the scale."""
     centre = scale.to(value)
-    reach = float(stats.t.isf(TAIL, df)) * error
-    ratio = centre / error
+    quantile = float(stats.t.isf(level / 2, df))
+    reach, ratio = quantile * error, centre / error
     interval = float(scale.back(centre - reach)), float(scale.back(centre + reach))
-    return IntervalEstimate(value, error, df, interval, ratio, float(2 * stats.t.sf(abs(ratio), df)))
+    detectable = float(scale.back((quantile + float(stats.t.ppf(POWER, df))) * error))
+    p_value = float(2 * stats.t.sf(abs(ratio), df))
+    return IntervalEstimate(value, error, df, interval, ratio, p_value, detectable, scale.name)
 
 
 def jackknife(

@@ -302,8 +302,8 @@ def _make_result(
     info: ModelInfo, configuration: dict[str, Any], seed: int, measurements: Sequence[Measurement]
 ) -> AuditResult:
     named = [(registry.get_measure(measurement.name), measurement) for measurement in measurements]
-    interpreted = [measure.interpret(measure.adjust_tests(measurement)) for measure, measurement in named]
-    return AuditResult(model=info, configuration=configuration, measurements=interpreted, **describe_run(seed))
+    concluded = [measure.conclude(measurement) for measure, measurement in named]
+    return AuditResult(model=info, configuration=configuration, measurements=concluded, **describe_run(seed))
 
 
 def describe_run(seed: int) -> dict[str, Any]:

@@ -140,8 +140,8 @@ class Compared(ReportedResult):
 
     @property
     def verdict(self) -> str:
-        """The verdict of the first comparison: improved, no reliable change, overshot or worse."""
-        return self.comparisons[0].verdict
+        """The verdict of the first comparison, with the cost: `improved, at a small cost`."""
+        return self.comparisons[0].full_verdict
 
     def sections(self) -> list[ComparisonSection]:
         """The comparisons as sections of a report."""
@@ -286,15 +286,15 @@ def compare(
 
 
 def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -> list[Comparison]:
-    """Add what the change cost to the first comparison of each model."""
+    """Add what the change cost to every comparison, and the sentences about it to the first of each model."""
     main = {comparison.after: comparison.name for comparison in reversed(comparisons)}
-    costs = {name: usefulness.describe_cost([task for task in tasks if task.after == name]) for name in main}
-    return [
-        comparison.model_copy(update={"cost": costs[comparison.after]})
-        if comparison.name == main[comparison.after]
-        else comparison
-        for comparison in comparisons
-    ]
+    costs = {name: usefulness.judge_cost([task for task in tasks if task.after == name]) for name in main}
+    with_cost = []
+    for comparison in comparisons:
+        size, text = costs[comparison.after]
+        update = {"cost_size": size, "cost": text if comparison.name == main[comparison.after] else ""}
+        with_cost.append(comparison.model_copy(update=update))
+    return with_cost
 
 
 def _compare_subjects(
@@ -310,6 +310,7 @@ def _compare_subjects(
         measure = registry.get_measure(measurement.name)
         with measure.blamed():
             comparison, items = measure.compare(before.compared(measurement), after.compared(other), seed=seed)
+            comparison = measure.conclude_comparison(comparison, measurement, other)
         column = "compared" if "model" in items else "model"
         compared.append((comparison, items.assign(**{column: after.name})))
     caveats += [

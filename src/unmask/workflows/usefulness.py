@@ -23,9 +23,10 @@ from unmask.files import hash_content
 from unmask.measures import registry
 from unmask.options import LoadOptions
 from unmask.results import Caveat, Usefulness, UsefulnessChange
-from unmask.results.formatting import interval, number, p_value
+from unmask.results.comparison import COSTS, CostSize
+from unmask.results.formatting import capital, interval, number, p_value
 from unmask.results.storage import file_name
-from unmask.results.verdict import is_significant
+from unmask.results.verdict import is_significant, size_label
 from unmask.training.options import TASKS, FinetuneOptions, TaskOptions, TrainingOptions
 
 if TYPE_CHECKING:
@@ -39,12 +40,14 @@ if TYPE_CHECKING:
 
 WORDS, STATED = "masked words", "stated gender"
 CLASSIFIER_TASKS = tuple(task for task in TASKS if task != "mlm")
-COST_SIZES = ((1.02, "At a negligible cost"), (1.1, "At a small cost"), (1.5, "At a cost"), (inf, "At a heavy cost"))
+SIZES: tuple[CostSize, ...] = ("", "none", "negligible", "small", "moderate", "heavy")
+"""Of costs, in ascending order."""
+COST_SIZES = ((1.02, "negligible"), (1.1, "small"), (1.5, "moderate"), (inf, "heavy"))
 """Upper limits of the factor of the perplexity (e to the power of the loss), and what costs below each are called."""
+ACCURACY_SIZES = ((0.005, "negligible"), (0.02, "small"), (0.1, "moderate"), (inf, "heavy"))
+"""Upper limits of the fall of a share of right answers."""
 LOST = 0.1
-"""From this fall of the share of correct pronouns on, knowledge of gender is lost, and that is stated first.
-
-So is a fall of their log odds by more than this share."""
+"""A fall of the log odds of the right pronoun by more than this share is a cost, though the pronoun is still right."""
 
 
 @dataclass
@@ -267,21 +270,40 @@ def _test_classifier(classifier: Path, test: Sequence[TextExample], loading: Loa
     return correct
 
 
-def describe_cost(tasks: Sequence[Usefulness]) -> str:
-    """One or more sentences on the usefulness of one model after; empty where nothing was measured."""
-    sentences: list[str] = []
-    stated = " ".join(filter(None, (_describe_stated_gender(task) for task in tasks if task.what == STATED)))
-    is_costly = stated.startswith("At a")
-    for task in tasks:
-        if task.what == WORDS:
-            sentences.append(_describe_masked_words(task, alone=not is_costly))
-        elif task.what != STATED and (accuracy := task.figures.get("accuracy")):
-            significant = is_significant(accuracy.p_value)
-            verb = "did not change reliably" if not significant else "fell" if accuracy.change < 0 else "rose"
-            values = _format_change(accuracy)
-            sentences.append(f"Fine-tuned for {task.what}, its accuracy {verb}: {values} on {task.n:,} examples.")
-    sentences.insert(0 if is_costly else len(sentences), stated)
-    return " ".join(filter(None, sentences))
+def judge_cost(tasks: Sequence[Usefulness]) -> tuple[CostSize, str]:
+    """How much usefulness one model after has lost, and one or more sentences on it, the most costly first.
+
+    The size is that of the most costly task; both are empty where nothing was measured.
+    """
+    costs = [(_cost_size(task), _describe_task(task)) for task in tasks]
+    costs.sort(key=lambda cost: -SIZES.index(cost[0]))
+    size = costs[0][0] if costs else ""
+    text = " ".join(sentence for _, sentence in costs if sentence)
+    text = f": {text[0].lower()}{text[1:]}" if text else "."
+    return size, f"{capital(COSTS[size])}{text}" if size else ""
+
+
+def _cost_size(task: Usefulness) -> CostSize:
+    """The size of what one task lost; it must be beyond chance."""
+    figures = task.figures
+    if task.what == WORDS:
+        loss = figures["loss"]
+        lost = is_significant(loss.p_value) and loss.change > 0
+        return size_label(exp(min(loss.change, 9.0)), COST_SIZES) if lost else "none"  # type: ignore[return-value]
+    if fell := _fell_by(figures["accuracy"]):
+        return size_label(fell, ACCURACY_SIZES)  # type: ignore[return-value]
+    log_odds = figures.get("log_odds")
+    return "moderate" if log_odds and _fell_by(log_odds) > LOST * abs(log_odds.before) else "none"
+
+
+def _describe_task(task: Usefulness) -> str:
+    if task.what in (WORDS, STATED):
+        return _describe_masked_words(task) if task.what == WORDS else _describe_stated_gender(task)
+    accuracy = task.figures["accuracy"]
+    verb = (
+        "did not change reliably" if not is_significant(accuracy.p_value) else "fell" if accuracy.change < 0 else "rose"
+    )
+    return f"Fine-tuned for {task.what}, its accuracy {verb}: {_format_change(accuracy)} on {task.n:,} examples."
 
 
 def _fell_by(figure: UsefulnessChange) -> float:
@@ -289,34 +311,28 @@ def _fell_by(figure: UsefulnessChange) -> float:
     return max(-figure.change, 0.0) if is_significant(figure.p_value) else 0.0
 
 
-def _describe_masked_words(task: Usefulness, *, alone: bool) -> str:
+def _describe_masked_words(task: Usefulness) -> str:
     loss = task.figures["loss"]
     values = f"loss {_format_change(loss)}"
     if accuracy := task.figures.get("accuracy"):
         values += f"; right in {_format_share(accuracy)} of the words"
-    where = f"on {task.n:,} neutral sentences ({values})"
-    if not is_significant(loss.p_value):
-        start = "No measurable cost: masked" if alone else "Masked"
-        return f"{start} words are as likely as before {where}."
-    if loss.change > 0:
-        size = next(words for limit, words in COST_SIZES if exp(min(loss.change, 9.0)) < limit)
-        return f"{size}: masked words are less likely than before {where}."
-    return f"{'At no cost: masked' if alone else 'Masked'} words are more likely than before {where}."
+    likely = "as likely as" if not is_significant(loss.p_value) else "less likely than" if loss.change > 0 else ""
+    return f"Masked words are {likely or 'more likely than'} before on {task.n:,} neutral sentences ({values})."
 
 
 def _describe_stated_gender(task: Usefulness) -> str:
     """Whether the model still prefers the right pronoun, and as clearly as before; empty if it does."""
     accuracy, log_odds = task.figures["accuracy"], task.figures.get("log_odds")
     if fell := _fell_by(accuracy):
-        began = "At a heavy cost: it no longer knows" if fell >= LOST else "It also unlearned"
+        verb = "It no longer knows" if fell >= ACCURACY_SIZES[-2][0] else "It partly unlearned"
         return (
-            f"{began} gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
+            f"{verb} gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
             f" {_format_share(accuracy)} of {task.n:,} sentences."
         )
-    if log_odds and _fell_by(log_odds) > LOST * abs(log_odds.before):
+    if _cost_size(task) != "none" and log_odds:
         return (
-            "At a cost: where a sentence states the gender (my sister … herself), the right pronoun is preferred less"
-            f" clearly than before (log odds {_format_change(log_odds)}) in {task.n:,} sentences."
+            "Where a sentence states the gender (my sister … herself), the right pronoun is preferred less clearly than"
+            f" before (log odds {_format_change(log_odds)}) in {task.n:,} sentences."
         )
     return ""
 

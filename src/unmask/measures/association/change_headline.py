@@ -12,12 +12,14 @@ STEREOTYPE_VERDICTS = {
     "worse": "The stereotype grew",
     "overshot": "The stereotype was reversed",
     "no reliable change": "No reliable change of the stereotype",
+    "negligible change": "The change of the stereotype is negligible",
 }
 GROUP_VERDICTS = {
     "improved": "has shrunk",
     "worse": "has grown",
     "overshot": "was reversed",
     "no reliable change": "has not changed reliably",
+    "negligible change": "has changed negligibly",
 }
 
 
@@ -31,7 +33,7 @@ def write_headline(comparison: Comparison) -> list[str]:
     stereotype = comparison.of("stereotype")
     groups = [change for group in comparison.kinds() if (change := comparison.of("difference", group=group))]
     if stereotype is None:
-        changed = [change for change in groups if change.verdict not in (None, "no reliable change")]
+        changed = [change for change in groups if change.verdict in ("improved", "worse", "overshot")]
         sentences = [_describe_group(change, comparison) for change in changed]
         return sentences or [f"The preference of no group of {comparison.attributes} changed reliably."]
     sentences = [_describe_stereotype(stereotype, comparison)]

@@ -126,7 +126,7 @@ def judge_change(change: Change, noise_floor: float | None) -> Verdict | None:
     """The verdict on one change; None where it is neither good nor bad by itself."""
     contrast = change.labels["contrast"]
     if contrast in ("stereotype", "difference"):
-        return judge(change, noise_floor=noise_floor, negligible=NEGLIGIBLE)
+        return judge(change, noise_floor=noise_floor, margin=NEGLIGIBLE)
     return judge(change) if contrast == "workforce" and clear_side(change.before) else None
 
 

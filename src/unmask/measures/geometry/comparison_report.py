@@ -67,6 +67,7 @@ def _summarise_main(comparison: Comparison, change: Change) -> str:
         "worse": f"Words that were biased are{degree} easier to separate than before",
         "overshot": "Professions now lie among words of the other gender",
         "no reliable change": "No detectable change",
+        "negligible change": "The change is negligible",
     }[comparison.verdict]
     if comparison.verdict == "no reliable change" and estimate.value is not None and is_reliable(change):
         direction = "harder" if estimate.value < 0 else "easier"
@@ -129,6 +130,7 @@ def _summarise_stereotype(change: Change | None) -> str:
         "worse": "follow stereotypes more than before",
         "overshot": "go against stereotypes",
         "no reliable change": "follow stereotypes with no reliable change",
+        "negligible change": "follow stereotypes with a negligible change",
     }[change.verdict or "no reliable change"]
     return f"By their own bias, professions {verb} ({figures}, p {p_value(estimate.p_adjusted)})."
 

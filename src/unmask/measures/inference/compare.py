@@ -34,6 +34,7 @@ HEADLINES = {
     "worse": "The stereotype grew",
     "overshot": "The stereotype was reversed",
     "no reliable change": "No reliable change of the stereotype",
+    "negligible change": "The change of the stereotype is negligible",
 }
 
 
@@ -59,7 +60,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
             after=tests[1],
             change=Estimate.from_statistic(difference, n=tests[0].n, p_adjusted=difference.p_value),
         )
-        verdict: Verdict = judge(change, negligible=SIZES[0][0]) if understood else "no reliable change"
+        verdict: Verdict = judge(change, margin=SIZES[0][0]) if understood else "no reliable change"
         changes[name] = change.model_copy(update={"verdict": verdict})
     main = changes.get("stereotype")
     comparison = build_comparison(

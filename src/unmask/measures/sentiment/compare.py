@@ -36,6 +36,7 @@ HEADLINES = {
     "worse": "Ratings depend more on gender than before",
     "overshot": "The bias of the ratings was reversed",
     "no reliable change": "No reliable change of the mean bias",
+    "negligible change": "The change of the mean bias is negligible",
 }
 
 
@@ -50,7 +51,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     biases = [changed[f"bias_{side}"].to_numpy(dtype=float) for side in ("before", "after")]
     noise_floor = sum(side.measurement.noise_floor or 0.0 for side in (before, after)) or None
     bias = _compare_bias([measurement.tests["bias"] for measurement in measured], biases)
-    verdict = judge(bias, noise_floor=noise_floor, negligible=SIZES[0][0] * ratings.scale)
+    verdict = judge(bias, noise_floor=noise_floor, margin=SIZES[0][0] * ratings.scale)
     changes = {"bias": bias.model_copy(update={"verdict": verdict})}
     others = {"absolute bias": _compare_sizes(*map(np.abs, biases)), "label flips": _compare_flips(changed)}
     tested = {name: change for name, change in others.items() if change is not None}

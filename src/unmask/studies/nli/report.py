@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import unmask
 from unmask.lexicon.labels import INFERENCE
+from unmask.measures.base import set_adjusted_p
 from unmask.measures.inference import InferenceMeasure
 from unmask.measures.inference.details import Inference
 from unmask.measures.inference.report import ANSWER_COLOURS, draw_answers, name_part
@@ -247,7 +248,7 @@ def adjust_tests(models: Sequence[MeasuredModel]) -> list[MeasuredModel]:
     adjusted = holm([models[index].measurement.tests[name].p_value for index, name in keys])
     tests = [dict(model.measurement.tests) for model in models]
     for (index, name), p in zip(keys, adjusted, strict=True):
-        tests[index][name] = tests[index][name].model_copy(update={"p_adjusted": p})
+        tests[index][name] = set_adjusted_p(tests[index][name], p)
     measure = InferenceMeasure()
     return [
         replace(model, measurement=measure.interpret(model.measurement.model_copy(update={"tests": tests_of_model})))
