@@ -96,7 +96,9 @@ def test_any_statistic_of_three_factors_agrees_with_a_naive_jackknife() -> None:
 
     variances = []
     for sample in (0, 1):
-        left = [statistic(np.delete(np.arange(7), i), np.arange(4), np.arange(3)) for i in np.flatnonzero(samples == sample)]
+        left = [
+            statistic(np.delete(np.arange(7), i), np.arange(4), np.arange(3)) for i in np.flatnonzero(samples == sample)
+        ]
         variances.append((len(left) - 1) * np.var(left))
     pairs = [statistic(np.arange(7), np.array([j for j in range(4) if j != i]), np.arange(3)) for i in range(4)]
     templates = [statistic(np.arange(7), np.arange(4), np.array([j for j in range(3) if j != i])) for i in range(3)]

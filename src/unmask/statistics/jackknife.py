@@ -1,8 +1,8 @@
 """Intervals and tests for items that share words, sentences or clusters, and so are not independent.
 
-**Crossed jackknife** (`jackknife`): a table of crossed factors, such as professions × pairs of person words × templates.
-The statistic is jackknifed once per factor, leaving out one of its levels at a time, and the variances are added.
-Degrees of freedom follow Satterthwaite. For a mean over two factors this is Clark's (1973) min F′, the remedy for the
+**Crossed jackknife** (`jackknife`): a table of crossed factors, as professions × pairs of person words × templates. The
+statistic is jackknifed once per factor, leaving out one of its levels at a time, and the variances are added. Degrees
+of freedom follow Satterthwaite. For a mean over two factors this is Clark's (1973) min F′, the remedy for the
 "language-as-fixed-effect fallacy": a finding must hold for other professions, other person words and other templates.
 
     V_f = (L_f − 1)/L_f · Σ (θ₋ᵢ − θ̄)² over the L_f levels of factor f     V = Σ V_f

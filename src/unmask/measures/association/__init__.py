@@ -239,4 +239,4 @@ class AssociationMeasure(Measure):
         return describe_hardly_read(model.training_counts, items) if "en" in set(items["language"]) else []
 
     compare = implemented_in("compare")
-    comparison_report = implemented_in("comparison_report")
+    comparison_report = implemented_in("changes.report")

@@ -1,9 +1,8 @@
 """Analysis: items → means, contrasts and correlations.
 
-`sound` gives every number an interval over professions, pairs of person words and templates (`statistics.jackknife`).
-Female and male professions are samples of their own sizes, so the stereotype has Welch's rows. With one or two templates
-these are taken as fixed, and a caveat says so. `published` is the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks
-of positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always negative (Field's
+`sound` gives every number an interval over professions, pairs of person words and templates (`table.py`). `published` is
+the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks of
+positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always negative (Field's
 rFromWilcox). The paper corrected for nothing, so the adjusted p is the p.
 
 Of real sentences the value of a profession is the mean over its sentences, and professions are the sample: their means
@@ -13,97 +12,36 @@ interval over sentences. Person words are taken as they occur (most are *he* and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.association import REAL
 from unmask.measures.association.data import CORPORA
 from unmask.measures.association.details import AssociationDetails, ProfessionValue
 from unmask.measures.association.interpretation import list_caveats
+from unmask.measures.association.robustness import describe_robustness
+from unmask.measures.association.table import (
+    GENDERS,
+    STEREOTYPED,
+    Array,
+    AssociationTable,
+    StereotypeStatistic,
+    estimate_correlation,
+    estimate_mean,
+    fixed_factors,
+    mean,
+    tabulate_items,
+)
 from unmask.measures.base import Context
 from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.correlation import pearson, spearman
-from unmask.statistics.jackknife import (
-    FISHER,
-    LINEAR,
-    Indices,
-    IntervalEstimate,
-    IntervalScale,
-    Statistic,
-    jackknife,
-)
+from unmask.statistics.jackknife import FISHER, Indices, IntervalEstimate, jackknife
 from unmask.statistics.paired import mean_bias, sign_flip, signed_ranks
 
-Array = NDArray[np.float64]
 Correlation = Callable[[Array, Array], float]
-GENDERS = ("female", "male")
-STEREOTYPED = ("female", "male")
-"""The groups of professions between which the stereotype is a contrast."""
-FEWEST_TEMPLATES = 3
-"""With fewer templates their choice is not a sample."""
-
-
-@dataclass(frozen=True)
-class AssociationTable:
-    """Associations as professions × pairs of person words × templates for each gender; NaN where there is no item.
-
-    Of real sentences (`is_nested`) they are professions × 1 × sentences: each profession has sentences of its own.
-    """
-
-    professions: list[str]
-    groups: NDArray[np.str_]
-    shares: Array
-    """Women's share of the workforce of each profession."""
-    by_gender: dict[str, Array]
-    is_nested: bool = False
-
-    @property
-    def means(self) -> AssociationTable:
-        """Of nested sentences, the means of each profession; else the table itself."""
-        if not self.is_nested:
-            return self
-        return replace(self, by_gender={k: mean(v, axis=(1, 2))[:, None, None] for k, v in self.by_gender.items()})
-
-    @property
-    def difference(self) -> Array:
-        """Female minus male person word of each pair."""
-        return self.by_gender["female"] - self.by_gender["male"]
-
-    def rows_of(self, group: str) -> Indices:
-        """The rows of the professions of a group."""
-        return np.flatnonzero(self.groups == group)
-
-
-def tabulate_items(items: pd.DataFrame) -> AssociationTable:
-    """Arrange items as a table; two items in one cell are averaged."""
-    is_nested = set(items["corpus"]) == {REAL}
-    if is_nested:
-        nth = items.groupby("profession")["template"].transform(lambda sentences: pd.factorize(sentences)[0])
-        items = items.assign(pair=0, template=nth)
-    professions = list(dict.fromkeys(items["profession"]))
-    axes = (professions, sorted(set(items["pair"])), list(dict.fromkeys(items["template"])))
-    columns = [items[name] for name in ("profession", "pair", "template")]
-    positions = [
-        column.map({level: index for index, level in enumerate(levels)}).to_numpy()
-        for column, levels in zip(columns, axes, strict=True)
-    ]
-    by_gender = {}
-    for gender in GENDERS:
-        selected = (items["gender"] == gender).to_numpy()
-        cells = tuple(position[selected] for position in positions)
-        total, count = (np.zeros([len(levels) for levels in axes]) for _ in range(2))
-        np.add.at(total, cells, items["association"].to_numpy(dtype=float)[selected])
-        np.add.at(count, cells, 1)
-        by_gender[gender] = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
-    first = items.drop_duplicates("profession").set_index("profession")
-    groups, shares = first["group"].to_numpy(dtype=str), first["workforce_share"].to_numpy(dtype=float)
-    return AssociationTable(professions, groups, shares, by_gender, is_nested)
 
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
@@ -113,9 +51,11 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     source = CORPORA.get(first["language"], {}).get(first["corpus"])
     noun = source.noun if source else "professions"
     is_published = context.protocol == "published"
+    details = AssociationDetails(professions=profession_values(table, intervals=not is_published)).model_dump()
     if is_published:
         groups, tests = _analyse_published(items, noun)
     else:
+        details |= describe_robustness(table)
         groups, tests = _analyse_sound(table.means, noun, context.seed)
         groups, tests = (_count_sentences(estimates, table) for estimates in (groups, tests))
     return Measurement(
@@ -127,7 +67,7 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         items=len(items),
         groups=groups,
         tests=tests,
-        details=AssociationDetails(professions=profession_values(table, intervals=not is_published)).model_dump(),
+        details=details,
         caveats=list_caveats(items, context.protocol),
     )
 
@@ -151,15 +91,6 @@ def profession_values(table: AssociationTable, *, intervals: bool = True) -> lis
             )
         )
     return values
-
-
-def mean(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
-    """The mean without NaN; NaN, without a warning, if there is nothing else."""
-    is_number = ~np.isnan(values)
-    count = is_number.sum(axis=axis)
-    total = np.where(is_number, values, 0).sum(axis=axis)
-    means: Array = np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
-    return means
 
 
 def _analyse_published(items: pd.DataFrame, noun: str) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
@@ -254,17 +185,6 @@ def _count_sentences(estimates: dict[str, Estimate], table: AssociationTable) ->
     return counted
 
 
-def fixed_factors(values: Array) -> tuple[int, ...]:
-    """The factors of a table that are not a sample: one or two templates are too few to show how templates vary."""
-    return (2,) if values.shape[2] < FEWEST_TEMPLATES else ()
-
-
-def estimate_mean(rows: Indices, values: Array) -> IntervalEstimate:
-    """The mean over some of the professions, all pairs and all templates."""
-    selected = values[rows]
-    return jackknife(selected.shape, lambda *kept: float(mean(selected[np.ix_(*kept)])), fixed=fixed_factors(values))
-
-
 def _test_mean(rows: Indices, values: Array, **fields: Any) -> Estimate:
     """The mean over some of the professions, with the rank-biserial correlation as its effect size."""
     selected = values[rows]
@@ -278,51 +198,6 @@ def _test_mean(rows: Indices, values: Array, **fields: Any) -> Estimate:
     return _build_test(
         estimate_mean(rows, values), effect, "rank-biserial correlation", n=int((~np.isnan(selected)).sum()), **fields
     )
-
-
-@dataclass(frozen=True)
-class StereotypeStatistic:
-    """(Female − male in female professions) − (female − male in male professions), of the levels that are kept."""
-
-    values: Array
-    """Female minus male, of the professions of both groups × pairs × templates."""
-    groups: NDArray[np.str_]
-
-    @classmethod
-    def of(cls, table: AssociationTable) -> StereotypeStatistic:
-        """That of the professions of a table that are typically female or male."""
-        rows = np.concatenate([table.rows_of(group) for group in STEREOTYPED])
-        return cls(table.difference[rows], table.groups[rows])
-
-    def means_by_group(self, rows: Indices, *others: Indices) -> tuple[Array, Array]:
-        """The means of the professions of each group."""
-        by_profession = mean(self.values[np.ix_(rows, *others)], axis=(1, 2))
-        female, male = (by_profession[self.groups[rows] == group] for group in STEREOTYPED)
-        return female[~np.isnan(female)], male[~np.isnan(male)]
-
-    def contrast(self, *kept: Indices) -> float:
-        """The stereotype in nats."""
-        female, male = self.means_by_group(*kept)
-        return float(mean(female) - mean(male))
-
-    def cohens_d(self, *kept: Indices) -> float:
-        """The stereotype in standard deviations of professions."""
-        female, male = self.means_by_group(*kept)
-        if min(female.size, male.size) < 2:
-            return float("nan")
-        spread = float(np.sqrt((female.var(ddof=1) + male.var(ddof=1)) / 2))
-        return float(female.mean() - male.mean()) / spread if spread > 0 else float("nan")
-
-    def estimate(self, statistic: Statistic | None = None) -> IntervalEstimate:
-        """The stereotype, or another statistic, for other professions, pairs and templates; groups have their own size."""
-        return jackknife(
-            self.values.shape, statistic or self.contrast, samples=self.groups, fixed=fixed_factors(self.values)
-        )
-
-    def split(self, axis: int) -> list[StereotypeStatistic]:
-        """That of each pair (axis 1) or template (axis 2) alone."""
-        parts = np.split(self.values, self.values.shape[axis], axis)
-        return [replace(self, values=part) for part in parts]
 
 
 def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
@@ -339,24 +214,6 @@ def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
         " professions?",
         p_sign_flip=sign_flip(by_pair, seed=seed),
     )
-
-
-def estimate_correlation(
-    tables: Sequence[AssociationTable], statistic: Callable[..., float], scale: IntervalScale = LINEAR
-) -> IntervalEstimate:
-    """A function of the correlations of female − male associations with women's share of the workforce.
-
-    `statistic(differences, …, shares)` is given the differences of the professions in each of the tables.
-    """
-    rows = np.flatnonzero(np.isfinite(tables[0].shares))
-    shares, values = tables[0].shares[rows], [table.difference[rows] for table in tables]
-
-    def correlate(kept_rows: Indices, *others: Indices) -> float:
-        means = [mean(value[np.ix_(kept_rows, *others)], axis=(1, 2)) for value in values]
-        finite = np.isfinite(means).all(axis=0)
-        return statistic(*(column[finite] for column in means), shares[kept_rows][finite])
-
-    return jackknife(values[0].shape, correlate, scale=scale, fixed=fixed_factors(values[0]))
 
 
 def _test_workforce(table: AssociationTable, name: str, correlate: Correlation, seed: int) -> Estimate:

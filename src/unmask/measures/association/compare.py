@@ -30,17 +30,8 @@ import numpy as np
 import pandas as pd
 
 from unmask.measures.association import AssociationMeasure
-from unmask.measures.association.analysis import (
-    GENDERS,
-    Array,
-    AssociationTable,
-    analyse,
-    estimate_correlation,
-    mean,
-    profession_values,
-    tabulate_items,
-)
-from unmask.measures.association.change_headline import write_headline
+from unmask.measures.association.analysis import analyse, profession_values
+from unmask.measures.association.changes.headline import write_headline
 from unmask.measures.association.details import (
     AssociationChanges,
     AssociationDetails,
@@ -50,6 +41,14 @@ from unmask.measures.association.details import (
     TableRow,
 )
 from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement, interpret
+from unmask.measures.association.table import (
+    GENDERS,
+    Array,
+    AssociationTable,
+    estimate_correlation,
+    mean,
+    tabulate_items,
+)
 from unmask.measures.base import ComparedModel, Context
 from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.texts import make_caveats

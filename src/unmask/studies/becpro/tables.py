@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from unmask.measures.association import AssociationMeasure
-from unmask.measures.association.analysis import GENDERS, estimate_correlation, tabulate_items
 from unmask.measures.association.compare import correlation_change
 from unmask.measures.association.details import AssociationChanges
+from unmask.measures.association.table import GENDERS, estimate_correlation, tabulate_items
 from unmask.measures.comparison import select_items
 from unmask.results import Change, Comparison, Estimate
 from unmask.results.formatting import LANGUAGES

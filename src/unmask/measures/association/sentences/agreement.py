@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.association import REAL
-from unmask.measures.association.analysis import (
+from unmask.measures.association.details import AgreementValue
+from unmask.measures.association.table import (
     STEREOTYPED,
     AssociationTable,
     fixed_factors,
     mean,
     tabulate_items,
 )
-from unmask.measures.association.details import AgreementValue
 from unmask.results import Estimate, Measurement
 from unmask.statistics.correlation import pearson
 from unmask.statistics.jackknife import FISHER, Indices, jackknife
