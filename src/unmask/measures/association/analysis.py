@@ -1,8 +1,8 @@
 """Analysis: items → means, contrasts and correlations.
 
-`sound` gives every number an interval over professions, pairs of person words and templates (`table.py`). `published` is
-the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks of
-positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always negative (Field's
+`sound` gives every number an interval over professions, pairs of person words and templates (`table.py`). `published`
+is the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks
+of positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always negative (Field's
 rFromWilcox). The paper corrected for nothing, so the adjusted p is the p.
 
 Of real sentences the value of a profession is the mean over its sentences, and professions are the sample: their means
@@ -42,6 +42,8 @@ from unmask.statistics.jackknife import FISHER, Indices, IntervalEstimate, jackk
 from unmask.statistics.paired import mean_bias, sign_flip, signed_ranks
 
 Correlation = Callable[[Array, Array], float]
+FEWEST_ROWS = 2
+"""Professions of a group that say something about others."""
 
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
@@ -195,9 +197,10 @@ def _test_mean(rows: Indices, values: Array, **fields: Any) -> Estimate:
         return float("nan") if value is None else value
 
     effect = jackknife(selected.shape, rank_biserial, scale=FISHER, fixed=fixed_factors(values))
-    return _build_test(
-        estimate_mean(rows, values), effect, "rank-biserial correlation", n=int((~np.isnan(selected)).sum()), **fields
-    )
+    estimate = estimate_mean(rows, values)
+    if len(rows) < FEWEST_ROWS:
+        estimate, effect = IntervalEstimate(estimate.value), IntervalEstimate(effect.value)
+    return _build_test(estimate, effect, "rank-biserial correlation", n=int((~np.isnan(selected)).sum()), **fields)
 
 
 def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
