@@ -148,10 +148,8 @@ def _means(measurement: Measurement) -> Table:
         columns += [Column("V"), Column("r"), Column("p")]
     else:
         columns += [Column("p, adjusted"), Column("Effect size", narrow=False)]
-        note += (
-            " Effect size: rank-biserial correlation. In brackets: 95 % intervals, of tests as wide as the correction"
-        )
-        note += " of their p-values demands."
+        note += " Effect size: rank-biserial correlation. In brackets: 95 % intervals, those of tests as wide as the"
+        note += " correction of their p-values demands."
     rows = [_means_row(measurement, group) for group in measurement.kinds()]
     return Table("Mean associations", columns, rows, note=note, terminal=True)
 
@@ -192,32 +190,27 @@ def _contrasts(measurement: Measurement) -> Table | None:
 
 def build_robustness(measurement: Measurement, details: AssociationDetails) -> list[Block]:
     """The stereotype of each template alone, its ranges without single levels, and reliability; folded."""
-    texts, tables = load_texts(__package__)["report"], []
-    figure = "Stereotype" if measurement.test("stereotype") else "Female − male"
+    texts = load_texts(__package__)["report"]
+    blocks: list[Block] = []
     if details.templates:
+        figure = "Stereotype, nats" if measurement.test("stereotype") else "Female − male, nats"
         rows = [
-            [
-                Cell(value.template, language=measurement.language),
-                Cell(number(value.value), bounds=interval(value.interval)),
-            ]
-            for value in details.templates
+            [Cell(part.template, language=measurement.language), Cell(number(part.value), interval(part.interval))]
+            for part in details.templates
         ]
-        columns = [Column("Template", numeric=False), Column(f"{figure}, nats")]
-        tables.append(Table("By template", columns, rows, note=texts["by_template"], folded=True))
+        columns = [Column("Template", numeric=False), Column(figure)]
+        blocks.append(Table("By template", columns, rows, note=texts["by_template"]))
     if details.left_out:
-        rows = [
-            [
-                Cell(capital(part.factor)),
-                *map(Cell, (number(part.low), part.low_without, number(part.high), part.high_without)),
-            ]
-            for part in details.left_out
-        ]
-        columns = [Column("One left out", numeric=False), Column("Lowest"), Column("without", numeric=False)]
-        columns += [Column("Highest"), Column("without ", numeric=False)]
-        tables.append(Table("Without one of them", columns, rows, note=texts["left_out"], folded=True))
+        rows = []
+        for left in details.left_out:
+            ends = (number(left.low), left.low_without, number(left.high), left.high_without)
+            rows.append([Cell(capital(left.factor)), *map(Cell, ends)])
+        columns = [Column("Left out", numeric=False)]
+        for group in ("Lowest", "Highest"):
+            columns += [Column("nats", group=group), Column("without", group=group, numeric=False)]
+        blocks.append(Table("The stereotype without one of them", columns, rows, note=texts["left_out"]))
     alphas = {"pairs of person words": details.alpha_pairs, "templates": details.alpha_templates}
     values = ", ".join(f"{number(alpha)} ({name})" for name, alpha in alphas.items() if alpha is not None)
-    blocks: list[Block] = [*tables]
     if values:
         blocks.append(Text([texts["reliability"].format(values=values, nouns=measurement.attributes)], style="note"))
     return [Section("How robust is it?", blocks, folded=True)] if blocks else []
