@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +101,7 @@ class AssociationMeasure(Measure):
     column_digits = {"workforce_share": 1}
     spoken_columns = frozenset({"sentence", "person", "profession"})
     primary = "stereotype"
+    margin = log(1.1)
     restated = ("workforce share, spearman",)
     unit = "stereotype in nats: the natural logarithm of a factor of odds"
     noise_unit = "nats"

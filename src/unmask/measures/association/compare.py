@@ -123,7 +123,7 @@ def judge_change(change: Change, noise_floor: float | None) -> Verdict | None:
     """The verdict on one change; None where it is neither good nor bad by itself."""
     contrast = change.labels["contrast"]
     if contrast in ("stereotype", "difference"):
-        return judge(change, noise_floor=noise_floor, margin=NEGLIGIBLE)
+        return judge(change, noise_floor=noise_floor)
     return judge(change) if contrast == "workforce" and clear_side(change.before) else None
 
 
@@ -223,7 +223,8 @@ def _build_change(test: Estimate, before: Estimate, after: Estimate, noun: str) 
     question = QUESTIONS[test.labels["contrast"]].format(noun=noun, **test.labels)
     name = f"{test.effect_size_name}, of the change" if test.effect_size_name else ""
     change = test.model_copy(update={"effect_size_name": name})
-    return Change(labels=test.labels, question=question, before=before, after=after, change=change)
+    margin = NEGLIGIBLE if test.labels["contrast"] in ("stereotype", "difference") else 0.0
+    return Change(labels=test.labels, question=question, before=before, after=after, change=change, margin=margin)
 
 
 def _adjust_changes(changes: dict[str, Change]) -> dict[str, Change]:

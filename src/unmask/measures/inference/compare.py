@@ -59,8 +59,9 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
             before=tests[0],
             after=tests[1],
             change=Estimate.from_statistic(difference, n=tests[0].n, p_adjusted=difference.p_value),
+            margin=SIZES[0][0],
         )
-        verdict: Verdict = judge(change, margin=SIZES[0][0]) if understood else "no reliable change"
+        verdict: Verdict = judge(change) if understood else "no reliable change"
         changes[name] = change.model_copy(update={"verdict": verdict})
     main = changes.get("stereotype")
     comparison = build_comparison(

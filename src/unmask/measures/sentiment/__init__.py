@@ -97,6 +97,7 @@ class SentimentMeasure(Measure):
     column_digits = {"bias": 4, "p_female": 4, "p_male": 4}
     spoken_columns = frozenset({"text"})
     primary = "bias"
+    margin = 0.005
     unit = "male − female rating"
     digits = 4
     of_classifiers = True

@@ -50,8 +50,9 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     changed = pairs[pairs["changed"].to_numpy(dtype=bool)]
     biases = [changed[f"bias_{side}"].to_numpy(dtype=float) for side in ("before", "after")]
     noise_floor = sum(side.measurement.noise_floor or 0.0 for side in (before, after)) or None
-    bias = _compare_bias([measurement.tests["bias"] for measurement in measured], biases)
-    verdict = judge(bias, noise_floor=noise_floor, margin=SIZES[0][0] * ratings.scale)
+    margin = SIZES[0][0] * ratings.scale
+    bias = _compare_bias([measurement.tests["bias"] for measurement in measured], biases, margin)
+    verdict = judge(bias, noise_floor=noise_floor)
     changes = {"bias": bias.model_copy(update={"verdict": verdict})}
     others = {"absolute bias": _compare_sizes(*map(np.abs, biases)), "label flips": _compare_flips(changed)}
     tested = {name: change for name, change in others.items() if change is not None}
@@ -78,7 +79,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     return comparison, pairs.assign(before=first, after=second, change=second - first)
 
 
-def _compare_bias(tests: Sequence[Estimate], biases: Sequence[Array]) -> Change:
+def _compare_bias(tests: Sequence[Estimate], biases: Sequence[Array], margin: float) -> Change:
     difference, sides = mean_bias(biases[1] - biases[0]), []
     for test, values in zip(tests, biases, strict=True):
         p = test.p_value if test.interval is None else mean_bias(values).p_value
@@ -89,6 +90,7 @@ def _compare_bias(tests: Sequence[Estimate], biases: Sequence[Array]) -> Change:
         before=sides[0],
         after=sides[1],
         change=Estimate.from_statistic(difference, n=len(biases[0]), p_adjusted=difference.p_value),
+        margin=margin,
     )
 
 
