@@ -272,7 +272,7 @@ def answer_no_difference(outcome: Outcome, test: Estimate | None) -> Answer:
     if outcome in ("not tested", "too few"):
         return "cannot tell"
     bounds = test.interval if test else None
-    if bounds is not None and max(map(abs, bounds)) <= NEGLIGIBLE:
+    if bounds is not None and outcome != "noise" and max(map(abs, bounds)) <= NEGLIGIBLE:
         return "supported"
     return "contradicted" if outcome == "clear" else "no evidence against"
 
@@ -305,6 +305,7 @@ def _answer_sign_hypothesis(
         mean, test = measurement.mean_of(group, gender), measurement.test("mean", group=group, gender=gender)
         value = (mean.value if mean else None) or 0.0
         signs.append(read_sign(value * sign, test, measurement))
-        bounds = interval(mean.interval if mean else None)
+        estimate = test or mean
+        bounds = interval(estimate.interval if estimate else None)
         evidence.append(f"{gender} persons with {group} professions: {number(value)} {bounds}".rstrip())
     return Hypothesis(name=name, statement=statement, answer=answer_signs(signs), evidence="; ".join(evidence))

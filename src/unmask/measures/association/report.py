@@ -148,8 +148,8 @@ def _means(measurement: Measurement) -> Table:
         columns += [Column("V"), Column("r"), Column("p")]
     else:
         columns += [Column("p, adjusted"), Column("Effect size", narrow=False)]
-        note += " Effect size: rank-biserial correlation. In brackets: 95 % intervals, those of tests as wide as the"
-        note += " correction of their p-values demands."
+        note += " Effect size: rank-biserial correlation. In brackets: 95 % intervals, those of differences as wide"
+        note += " as the correction of their p-values demands."
     rows = [_means_row(measurement, group) for group in measurement.kinds()]
     return Table("Mean associations", columns, rows, note=note, terminal=True)
 
@@ -177,7 +177,7 @@ def _contrasts(measurement: Measurement) -> Table | None:
     """The stereotype in nats, and both correlations with the workforce; None if none was tested."""
     stereotype = measurement.test("stereotype")
     tests = {"Stereotype, nats": stereotype} if stereotype else {}
-    tests |= {f"Workforce, {name}": test for name, test in list_correlations(measurement).items()}
+    tests |= {f"Workforce, {name.split()[-1]}": test for name, test in list_correlations(measurement).items()}
     rows = [
         [Cell(name), Cell(count(test.n)), _estimate_cell(test), Cell(p(test.p_adjusted)), Cell(number(test.detectable))]
         for name, test in tests.items()
