@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from unmask.statistics.correlation import spearman
-from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
+from unmask.statistics.jackknife import FISHER, IntervalEstimate, combine_runs, jackknife
 
 
 @pytest.mark.parametrize("professions", [4, 5, 8])
@@ -167,3 +167,30 @@ def test_intervals_cover_the_truth() -> None:
         assert interval is not None
         covered += interval[0] <= 0.7 <= interval[1]
     assert 0.91 <= covered / 400 <= 0.99
+
+
+def test_runs_are_combined_with_the_variance_between_them() -> None:
+    values, errors, degrees = [0.1, 0.3, 0.5], [0.2, 0.1, 0.1], [10.0, 20.0, 30.0]
+    combined = combine_runs(values, errors, degrees)
+    items, between = (0.04 + 0.01 + 0.01) / 3, 0.04 / 3
+    df = (items + between) ** 2 / (items**2 / 20 + between**2 / 2)
+    error = np.sqrt(items + between)
+    assert combined.value == pytest.approx(0.3)
+    assert combined.standard_error == pytest.approx(error)
+    assert combined.df == pytest.approx(df)
+    assert combined.interval == pytest.approx(stats.t.interval(0.95, df, 0.3, error))
+    assert combine_runs([0.3], [0.1], [5.0]).interval is None
+    assert combine_runs([0.0, 0.0], [0.0, 0.0], [5.0, 5.0]).p_value == 1.0
+
+
+def test_runs_that_differ_by_chance_are_rarely_called_a_change() -> None:
+    """Where a single run is called changed in most draws, since its interval covers other items only."""
+    rng = np.random.default_rng(5)
+    rejected = {"one run": 0, "four runs": 0}
+    for _ in range(1000):
+        runs = rng.normal(0, 1, 4) + rng.normal(0, 0.2)  # an item effect that all runs share, and one of each run
+        combined = combine_runs(runs, [0.2] * 4, [30.0] * 4)
+        rejected["four runs"] += (combined.p_value or 0) < 0.05
+        rejected["one run"] += abs(runs[0]) / 0.2 > stats.t.isf(0.025, 30)
+    assert rejected["one run"] > 600
+    assert 20 <= rejected["four runs"] <= 75

@@ -167,6 +167,31 @@ def combine_factors(
     return student_interval(value, float(np.sqrt(variance)), df, scale=scale)
 
 
+def combine_runs(values: Sequence[float], errors: Sequence[float], degrees: Sequence[float]) -> IntervalEstimate:
+    """The mean of an estimate over training runs, for other runs and for other items.
+
+        V = mean of the runs' variances over items + variance between runs / R,    df by Satterthwaite
+
+    The runs were asked about the same items, so the first part does not shrink with their number. Fewer than two runs
+    give the value alone.
+
+    Args:
+        values: The estimate of each run, on a linear scale.
+        errors: Its standard error over items.
+        degrees: The degrees of freedom of that.
+    """
+    runs = len(values)
+    if runs < 2:
+        return IntervalEstimate(values[0] if values else None)
+    value, items = float(np.mean(values)), float(np.mean(np.square(errors)))
+    between = float(np.var(values, ddof=1)) / runs
+    variance = items + between
+    if variance <= (1e-12 * abs(value)) ** 2:
+        return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
+    df = variance**2 / (items**2 / float(np.mean(degrees)) + between**2 / (runs - 1))
+    return student_interval(value, float(np.sqrt(variance)), df)
+
+
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, weights: ArrayLike | None = None) -> IntervalEstimate:
     """The weighted mean, with an interval and a test against zero for another sample of clusters.
 
