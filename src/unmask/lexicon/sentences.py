@@ -3,7 +3,7 @@
 - `en/neutral.txt`: plain sentences that say nothing about anybody's gender. No model or mitigation has been trained on
   them. None holds a gendered word, a first name or one of BEC-Pro's professions (a test checks this).
 - `en/stated.csv`: sentences that state a gender, with a place for the pronoun that must agree.
-- `en/opinions.csv`, `de/opinions.csv`: plainly good and bad opinions on films, food, hotels and things, without gendered
+- `en/opinions.csv`, `de/opinions.csv`: plainly good and bad opinions on films, food, hotels, things, without gendered
   words. A classifier that does not order them rates nothing.
 - `en/reviews.csv`: short film reviews in which people have a gender. Half of them praise and half complain; about a
   third of each half hedge. In each half the people are women in a third of the reviews, men in a third, and both in a

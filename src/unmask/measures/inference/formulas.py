@@ -108,6 +108,11 @@ def answer_share(counts: Counts, name: str, answer: int) -> float:
     return ratio(answers[answer], answers[PAIRS])
 
 
+def subtract_shares(counts: Counts, answer: int, more: str, less: str) -> float:
+    """The share of an answer in one set minus that in another."""
+    return answer_share(counts, more, answer) - answer_share(counts, less, answer)
+
+
 def nli_coal(counts: Counts) -> float:
     """NLI-CoAL: (e_p + c_a + 1 − n_n) / 3."""
     e_p, c_a = answer_share(counts, "PS", ENTAILMENT), answer_share(counts, "AS", CONTRADICTION)
@@ -135,9 +140,7 @@ def lean(counts: Counts, kind: int) -> float:
 
     ½ · [(entailed − contradicted) of male hypotheses − the same of female ones]
     """
-    female, male = (
-        ratio(answers[ENTAILMENT] - answers[CONTRADICTION], answers[PAIRS]) for answers in counts[kind]
-    )
+    female, male = (ratio(answers[ENTAILMENT] - answers[CONTRADICTION], answers[PAIRS]) for answers in counts[kind])
     return (male - female) / 2
 
 
