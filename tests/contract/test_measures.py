@@ -163,7 +163,7 @@ def test_it_is_ranked_gated_and_written_into_a_card(case: Case, audit: Audit, tm
 def test_two_models_that_are_nearly_equal_do_not_differ_reliably(case: Case, audit: Audit) -> None:
     compared = unmask.compare(audit, case.audit("another"), usefulness=False)
     (comparison,) = [comparison for comparison in compared.comparisons if comparison.name == case.measure.name][:1]
-    assert comparison.verdict == "no reliable change"
+    assert comparison.verdict in ("no reliable change", "negligible change", "inconclusive")
     assert comparison.items
     for form in ("html", "md", "csv"):
         assert compared.text(form)

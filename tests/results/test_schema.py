@@ -67,7 +67,7 @@ def test_details_are_the_same_after_writing_and_reading() -> None:
 def test_a_file_says_what_it_is(tmp_path: Path) -> None:
     save(tmp_path / "audit", Folder(result()))
     content = json.loads((tmp_path / "audit" / "result.json").read_text())
-    assert (content["kind"], content["schema_version"]) == ("audit", SCHEMA_VERSION) == ("audit", 3)
+    assert (content["kind"], content["schema_version"]) == ("audit", SCHEMA_VERSION) == ("audit", 4)
     assert not is_comparison(tmp_path / "audit")
     with pytest.raises(UnmaskError, match="not a result of this version"):
         load(tmp_path / "audit", ComparisonResult)

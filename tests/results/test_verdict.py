@@ -55,8 +55,8 @@ def test_a_change_is_judged(before: float | None, after: float | None, fields: d
 
 def test_a_negligible_reversal_is_an_improvement() -> None:
     reversed_a_little = change(0.5, -0.2)
-    assert judge(reversed_a_little, margin=0.2) == "overshot"
-    assert judge(reversed_a_little, margin=0.21) == "improved"
+    assert judge(reversed_a_little.model_copy(update={"margin": 0.2})) == "overshot"
+    assert judge(reversed_a_little.model_copy(update={"margin": 0.21})) == "improved"
 
 
 def test_a_change_within_the_noise_is_not_reliable() -> None:
@@ -136,8 +136,9 @@ def test_distances_are_from_the_neutral_value() -> None:
 def test_a_change_must_be_more_than_negligible() -> None:
     moved = change(0.5, 0.45, interval=(-0.09, -0.01))
     assert judge(moved) == "improved"
-    assert judge(moved, margin=0.06) == "negligible change"
-    assert judge(change(0.5, 0.45, interval=(-0.04, 0.03), p_adjusted=0.4), margin=0.05) == "negligible change"
+    assert judge(moved.model_copy(update={"margin": 0.06})) == "negligible change"
+    unclear = change(0.5, 0.45, interval=(-0.04, 0.03), p_adjusted=0.4)
+    assert judge(unclear.model_copy(update={"margin": 0.05})) == "negligible change"
 
 
 def test_sides_sizes_and_noise() -> None:

@@ -8,11 +8,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from math import hypot
+from math import hypot, sqrt
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import unmask
@@ -25,13 +27,14 @@ from unmask.measures import registry
 from unmask.measures.geometry import WORDS
 from unmask.measures.inference import CAPTIONS
 from unmask.measures.inference.details import Distribution, Inference
-from unmask.results import AuditResult, Caveat, Estimate, Measurement, ModelInfo
+from unmask.results import AuditResult, Caveat, Change, Competence, Estimate, Measurement, ModelInfo
 from unmask.results.storage import Folder, save
 from unmask.results.verdict import AllowedRange, judge_value
 from unmask.workflows import gate as gates
 from unmask.workflows.gate import (
     GateResult,
     compare_distances,
+    compare_paired,
     distance_from_neutral,
     gate,
     render_junit,
@@ -274,6 +277,82 @@ def test_worse_than_the_baseline(limit: float, verdict: str) -> None:
     assert (noisy_judgement.verdict, noisy_judgement.sure) == ("kept", "not surely")
 
 
+def _change(before: float, after: float, half_width: float, widths: float = 0.2) -> Change:
+    sides = [_test(value, (value - widths, value + widths)) for value in (before, after)]
+    moved = after - before
+    change = _test(moved, (moved - half_width, moved + half_width))
+    return Change(labels={}, question="?", before=sides[0], after=sides[1], change=change)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "worse", "half_width"),
+    [
+        (0.4, 0.6, 0.2, 0.03),
+        (-0.4, -0.6, 0.2, 0.03),  # as far on the other side
+        (0.4, 0.1, -0.3, 0.03),
+        (0.4, -0.6, 0.2, sqrt(2 * 0.2**2 + 2 * 0.2**2 - 0.03**2)),  # across no bias: Var(a + b)
+    ],
+)
+def test_paired_distances_from_no_bias(before: float, after: float, worse: float, half_width: float) -> None:
+    value, bounds = compare_paired(_change(before, after, 0.03))
+    assert value == pytest.approx(worse)
+    assert bounds == pytest.approx((worse - half_width, worse + half_width))
+    assert compare_paired(_change(before, after, 0.03).update_change(value=None)) == (None, None)
+
+
+def test_items_are_paired_with_those_of_the_baseline(tmp_path: Path) -> None:
+    """What both models share cancels, so a change that is lost among independent intervals is found."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"profession": f"{group} {index}", "group": group, "gender": gender, "person": f"{gender}{pair}", "pair": pair}
+        | {"template": f"t{template}", "association": rng.normal(0, 1) + 0.5 * (gender == group)}
+        for group in ("female", "male")
+        for index in range(8)
+        for pair in range(6)
+        for template in range(5)
+        for gender in ("female", "male")
+    ]
+    before = pd.DataFrame(rows)
+    shift = 0.2 * (before["gender"] == before["group"]) + rng.normal(0, 0.02, len(before))
+    audits = []
+    for name, frame in (("before", before), ("after", before.assign(association=before["association"] + shift))):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        audits.append(unmask.analyse(tmp_path / f"{name}.csv", measure="association"))
+    first, second = audits
+    rule = _rule(worse_by_at_most=0.1)
+    unpaired = gate(second.result, {"rule": [rule]}, baseline=first.result).judgements[0]
+    paired = gate(second, {"rule": [rule]}, baseline=first).judgements[0]
+    assert (unpaired.verdict, paired.verdict) == ("kept", "broken")
+    change = unmask.compare(first, second, usefulness=False).comparisons[0].changes["stereotype"].change
+    assert (paired.worse_by, paired.worse_by_interval) == (change.value, change.interval)
+    folders = [audit.save(tmp_path / name) for audit, name in zip(audits, ("a", "b"), strict=True)]
+    assert gate(folders[1], {"rule": [rule]}, baseline=folders[0]).judgements[0].verdict == "broken"
+    policy = starting_policy(first.result, "a")
+    (tmp_path / "policy.toml").write_text(policy)
+    assert "worse_by_at_most" in policy
+    assert [gate(folder, tmp_path / "policy.toml").verdict for folder in folders] == ["kept", "broken"]
+
+
+def test_a_model_that_cannot_do_the_task_is_inconclusive() -> None:
+    check = Competence(task="fill in words", n=90, value=0.5, interval=(0.4, 0.6), chance=0.5, least=0.7)
+    audit = _measurement(competence=[check])
+    result = _gate(audit, _rule(at_most=1))
+    assert (result.verdict, result.exit_code) == ("inconclusive", 1)
+    assert "cannot reliably fill in words (right in 50% of 90" in result.judgements[0].why
+    allowed = gate(_audit(audit), {"inconclusive": "pass", "rule": [_rule(at_most=1)]})
+    assert (allowed.verdict, allowed.exit_code, allowed.judgements[0].verdict) == ("kept", 0, "inconclusive")
+    with pytest.raises(UnmaskError, match="maybe"):
+        parse_policy({"inconclusive": "maybe", "rule": [_rule(at_most=1)]})
+    passed = check.model_copy(update={"value": 0.9, "interval": (0.8, 0.95)})
+    assert _gate(_measurement(competence=[passed]), _rule(at_most=1)).verdict == "kept"
+
+
+def test_rules_of_another_version_are_not_compared() -> None:
+    old = _audit(_measurement()).model_copy(update={"rule_version": 1})
+    with pytest.raises(UnmaskError, match="follow version 1 of the rules"):
+        _gate(_measurement(), _rule(worse_by_at_most=1), baseline=old)
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -404,7 +483,7 @@ def test_a_terminal_of_80_columns_breaks_lines_and_a_log_does_not() -> None:
     show_gate(result, Console(file=log, width=80))
     show_gate(result, Console(file=screen, width=80, force_terminal=True, color_system=None))
     first, _, last = log.getvalue().rstrip("\n").split("\n")
-    assert first.startswith("broken       association, en, bec-pro: a rule of a long name x x")
+    assert first.startswith("broken        association, en, bec-pro: a rule of a long name x x")
     assert first.endswith("0.4 [0.1, 0.7]; allowed at most 0; surely, the whole interval is beyond")
     assert last == "tiny, by the policy: 1 broken."
     assert max(map(len, screen.getvalue().splitlines())) <= 80
@@ -441,7 +520,7 @@ def test_the_command_s_exit_codes_json_and_junit(
     (folder / "p.toml").write_text(f'[[rule]]\ntest = "stereotype"\nat_most = {limit}\n')
     exit_code, out, err = run_gate("audit", "--policy", "p.toml", "--junit", "out/gate.xml")
     assert (exit_code, err) == (code, "")
-    assert out.startswith(f"{verdict:<13}association, en, bec-pro: stereotype: 0.4 [0.1, 0.7]; allowed at most {limit}")
+    assert out.startswith(f"{verdict:<14}association, en, bec-pro: stereotype: 0.4 [0.1, 0.7]; allowed at most {limit}")
     assert ElementTree.parse(folder / "out/gate.xml").getroot().get("failures") == str(code)
     exit_code, out, _ = run_gate("audit", "--policy", "p.toml", "--json")
     assert (exit_code, json.loads(out)["judgements"][0]["verdict"]) == (code, verdict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from pathlib import Path
 from typing import Annotated
@@ -31,8 +32,9 @@ def command(
     """Check an audit against a policy; for CI.
 
     A rule is broken only where the whole 95 % interval is beyond what is allowed, so that noise breaks no build. Exits
-    with 0 if all rules are kept, 1 if one is broken, 2 if it cannot be told: a measure is missing, a number has no
-    interval or rests on too few items, the policy cannot be read.
+    with 0 if all rules are kept; 1 if one is broken, or inconclusive because the model cannot do what the measure
+    relies on; 2 if it cannot be told: a measure is missing, a number has no interval or rests on too few items, the
+    policy cannot be read.
 
     Examples:
 
@@ -82,7 +84,7 @@ def _write_policy(audit: Path, policy: Path) -> None:
 
     if policy.exists():
         raise UnmaskError(f"{policy} exists; give another name, or remove it first")
-    text = starting_policy(storage.load(audit))
+    text = starting_policy(storage.load(audit), os.path.relpath(audit, policy.parent))
     write_text(policy, text)
     count = text.count("[[rule]]")
     rules = "1 rule" if count == 1 else f"{count} rules"

@@ -215,6 +215,8 @@ class Measure(ABC):
     # How the numbers are shown.
     primary: ClassVar[str] = ""
     """The test that speaks for the measure. Its p-value is not corrected for any other test."""
+    margin: ClassVar[float] = 0.0
+    """The largest value of the primary test that is negligible; it also limits what a new gate policy allows."""
     restated: ClassVar[tuple[str, ...]] = ()
     """Tests that ask the question of another one again, such as a rank correlation; they have no adjusted p-value."""
     unit: ClassVar[str] = ""

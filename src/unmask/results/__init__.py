@@ -11,6 +11,7 @@ from unmask.results.comparison import Side as Side
 from unmask.results.comparison import Usefulness as Usefulness
 from unmask.results.comparison import UsefulnessChange as UsefulnessChange
 from unmask.results.comparison import Verdict as Verdict
+from unmask.results.schema import RULE_VERSION as RULE_VERSION
 from unmask.results.schema import SCHEMA_VERSION as SCHEMA_VERSION
 from unmask.results.schema import AuditResult as AuditResult
 from unmask.results.schema import Caveat as Caveat

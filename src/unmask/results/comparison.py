@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from unmask.results.schema import (
+    RULE_VERSION,
     SCHEMA_VERSION,
     Caveat,
     DetailedRecord,
@@ -46,6 +47,8 @@ class Change(Record):
     """
     verdict: Verdict | None = None
     """Null where a change is neither good nor bad by itself: a mean, a correlation that was not clear."""
+    margin: float = 0.0
+    """The largest change that is negligible."""
 
     @property
     def values(self) -> tuple[float | None, float | None]:
@@ -88,6 +91,8 @@ class Comparison(DetailedRecord):
     before: str
     """The name of the model that it starts from."""
     after: str
+    runs: list[str] = Field(default_factory=list)
+    """The training runs that are the model after, if they are several."""
     verdict: Verdict
     inconclusive: str = ""
     """What one of the models cannot do that the measure relies on; empty if nothing is known."""
@@ -230,6 +235,7 @@ class ComparisonResult(Record):
 
     kind: Literal["comparison"] = "comparison"
     schema_version: int = SCHEMA_VERSION
+    rule_version: int = RULE_VERSION
     unmask_version: str
     created: str
     configuration: dict[str, str | int | float | bool | list[str] | None]

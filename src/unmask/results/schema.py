@@ -13,7 +13,9 @@ from unmask.errors import UnmaskError
 if TYPE_CHECKING:
     from unmask.statistics.jackknife import IntervalEstimate
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+RULE_VERSION = 2
+"""Of the rules by which intervals, p-values and verdicts come about; numbers of two versions are not compared."""
 Interval = tuple[float, float]
 Protocol = Literal["sound", "published"]
 R = TypeVar("R", bound="Record")
@@ -263,6 +265,7 @@ class AuditResult(Record):
 
     kind: Literal["audit"] = "audit"
     schema_version: int = SCHEMA_VERSION
+    rule_version: int = RULE_VERSION
     unmask_version: str
     created: str
     """UTC, ISO 8601."""

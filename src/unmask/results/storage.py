@@ -9,7 +9,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import methodcaller
 from os import PathLike
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unmask.errors import UnmaskError
 from unmask.files import atomic_folder
 from unmask.results.comparison import ComparisonResult
-from unmask.results.schema import SCHEMA_VERSION, AuditResult
+from unmask.results.schema import RULE_VERSION, SCHEMA_VERSION, AuditResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,6 +131,16 @@ def read(path: Path, model: type[R] = AuditResult) -> R:  # type: ignore[assignm
         return model.model_validate_json(json.dumps(fields))
     except ValueError as error:
         raise UnmaskError(f"{path} is not a result of this version: {str(error).splitlines()[0]}") from None
+
+
+def check_rules(results: Iterable[AuditResult]) -> None:
+    """Raise an error where an audit was judged by other rules than those of this version."""
+    for result in results:
+        if result.rule_version != RULE_VERSION:
+            raise UnmaskError(
+                f"the numbers of {result.model.name} follow version {result.rule_version} of the rules, and this Unmask"
+                f" {RULE_VERSION}, so they cannot be compared; audit the model again, or its items with unmask analyse"
+            )
 
 
 def is_comparison(folder: Path) -> bool:

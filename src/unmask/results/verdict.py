@@ -155,14 +155,14 @@ def clear_side(estimate: Estimate | None, noise_floor: float | None = None) -> i
     return side(estimate.interval)
 
 
-def is_reliable(change: Change, noise_floor: float | None = None, *, margin: float = 0.0) -> bool:
-    """Whether a change is beyond the margin, the noise of the computation, and chance."""
-    return is_clear(change.change, noise_floor, margin=margin)
+def is_reliable(change: Change, noise_floor: float | None = None) -> bool:
+    """Whether a change is beyond its margin, the noise of the computation, and chance."""
+    return is_clear(change.change, noise_floor, margin=change.margin)
 
 
-def judge(change: Change, *, noise_floor: float | None = None, margin: float = 0.0) -> Verdict:
+def judge(change: Change, *, noise_floor: float | None = None) -> Verdict:
     """The verdict on a change of a figure in which zero is no bias; see the module's rule."""
-    before, after = change.values
+    (before, after), margin = change.values, change.margin
     outcome = judge_test(change.change, noise_floor=noise_floor, margin=margin)
     if before is None or after is None or outcome != "clear":
         return "negligible change" if outcome == "negligible" else "no reliable change"

@@ -128,6 +128,7 @@ def gather_subjects(
             folder = Path(side) if isinstance(side, str | PathLike) else None
             model = info.name if info.weight_hash else None
             subjects.append(Subject("", audit, model, loading, folder, False, left_out, progress))
+    storage.check_rules(subject.result for subject in subjects)
     subjects = _name_subjects(subjects)
     _check_weights(subjects)
     for after in subjects[1:]:
@@ -158,17 +159,22 @@ def _read_audit(side: Any) -> tuple[Audit, tuple[str, ...]] | None:
         raise UnmaskError(f"{path} is a file; make an audit of it first: unmask analyse {path} --out FOLDER")
     if not (path / storage.RESULT).is_file():
         return None
-    result = storage.load(path)
-    if not result.measurements:
+    audit = read_audit(path)
+    if not audit.measurements:
         raise UnmaskError(f"{path} holds no measurement; audit the model again")
-    items = {}
+    return _leave_out(audit)
+
+
+def read_audit(folder: Path) -> Audit:
+    """An audit with its items as its measures read them."""
+    result, items = storage.load(folder), {}
     for measurement in result.measurements:
         measure = registry.find_measure(measurement.name)
         if measure is not None and measure.name not in items:
             context = Context(protocol=measurement.protocol)
-            file, _ = locate_items(path, measure.name)
+            file, _ = locate_items(folder, measure.name)
             items[measure.name] = measure.read_items(file, context, language=None, score_column=None)
-    return _leave_out(Audit(result, items))
+    return Audit(result, items)
 
 
 def _leave_out(audit: Audit) -> tuple[Audit, tuple[str, ...]]:

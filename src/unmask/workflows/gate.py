@@ -1,14 +1,16 @@
 """Whether an audit keeps a policy: rules in a TOML file, each judged by the interval of an estimate.
 
 `results/verdict.py` has the rule for a value and its limits. A rule of a policy with `worse_by_at_most` compares the
-distance from no bias with that of a baseline.
+distance from no bias with that of a baseline, over the items of both (`compare_paired`) where the measure compares this
+figure, and else as if the two audits were independent (`compare_distances`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from math import hypot, inf
+from dataclasses import dataclass, field
+from math import hypot, inf, sqrt
 from os import PathLike
 from pathlib import Path
 from textwrap import wrap
@@ -19,17 +21,19 @@ from unmask import __version__
 from unmask.errors import UnmaskError, closest_match, quote
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import unreadable
-from unmask.results import AuditResult, Estimate, Measurement
+from unmask.results import AuditResult, Change, Comparison, Estimate, Measurement, storage
 from unmask.results.formatting import MINUS
 from unmask.results.schema import Interval, Record
 from unmask.results.verdict import AllowedRange, GateVerdict, Sure, judge_value
 from unmask.workflows.audit import Audit, read_result
+from unmask.workflows.compared_models import Subject, read_audit
 from unmask.workflows.policy import Policy, Rule, parse_policy, read_policy
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-EXIT_CODES: dict[GateVerdict, int] = {"kept": 0, "broken": 1, "cannot tell": 2}
+EXIT_CODES: dict[GateVerdict, int] = {"broken": 1, "inconclusive": 1, "cannot tell": 2, "kept": 0}
+"""In descending order of severity."""
 
 
 class Judgement(Record):
@@ -83,12 +87,12 @@ class GateResult(Record):
     policy: str
     baseline: str | None = None
     verdict: GateVerdict
-    """Broken if a rule is broken; else cannot tell if that is so of a rule; else kept."""
+    """The most severe of the judgements: broken, inconclusive (unless the policy lets that pass), cannot tell, kept."""
     judgements: list[Judgement]
 
     @property
     def exit_code(self) -> int:
-        """0 kept, 1 broken, 2 cannot tell."""
+        """0 kept, 1 broken or inconclusive, 2 cannot tell."""
         return EXIT_CODES[self.verdict]
 
     def count(self, verdict: GateVerdict) -> int:
@@ -111,13 +115,16 @@ def gate(
             policy names.
 
     Returns:
-        The result. `verdict` is kept, broken or cannot tell, and `judgements` give the reason for each rule.
+        The result. `verdict` is kept, broken, inconclusive or cannot tell, and `judgements` give the reason for each
+        rule.
     """
     if not isinstance(policy, Policy):
         policy = parse_policy(policy) if isinstance(policy, Mapping) else read_policy(Path(policy))
     result, against = read_result(audit), policy.baseline if baseline is None else baseline
     baseline_result = None if against is None else read_result(against)
     relative = [number for number, rule in enumerate(policy.rules, start=1) if rule.worse_by_at_most is not None]
+    if baseline_result is not None:
+        storage.check_rules((result, baseline_result))
     if relative and baseline_result is None:
         raise UnmaskError(
             f"{policy.name}, rule {relative[0]}: worse_by_at_most needs a baseline; give --baseline DIR, or"
@@ -127,8 +134,13 @@ def gate(
         raise UnmaskError(
             f"{policy.name}: no rule looks back to the baseline; write one with worse_by_at_most, or leave it out"
         )
-    judgements = [judgement for rule in policy.rules for judgement in _judge_rule(rule, result, baseline_result)]
-    verdicts = {judgement.verdict for judgement in judgements}
+    pairing = None
+    if against is not None and baseline_result is not None:
+        pairing = Pairing(_with_items(audit), _with_items(against), baseline_result)
+    judgements = [judgement for rule in policy.rules for judgement in _judge_rule(rule, result, pairing)]
+    verdicts = {judgement.verdict for judgement in judgements} - (
+        {"inconclusive"} if policy.passes_inconclusive else set()
+    )
     return GateResult(
         unmask_version=__version__,
         model=result.model.name,
@@ -139,7 +151,7 @@ def gate(
         else baseline_result.model.name
         if baseline_result
         else None,
-        verdict="broken" if "broken" in verdicts else "cannot tell" if "cannot tell" in verdicts else "kept",
+        verdict=next((verdict for verdict in EXIT_CODES if verdict in verdicts), "kept"),
         judgements=judgements,
     )
 
@@ -181,6 +193,66 @@ def compare_distances(now: Estimate, baseline: Estimate) -> tuple[float | None, 
     return change, (low, change + hypot(bounds[1] - value, before - bounds_before[0]))
 
 
+def compare_paired(change: Change) -> tuple[float | None, Interval | None]:
+    """How much further from no bias a figure is after than before, from its paired change.
+
+    On one side of no bias, that is the change itself, with its sign. From one side to the other, |after| − |before| is
+    the sum of the two, up to its sign, and the half width of its interval follows from those of the two figures and of
+    their difference: Var(a + b) = 2 Var(a) + 2 Var(b) − Var(a − b).
+    """
+    before, after = change.values
+    if before is None or after is None or change.change.value is None:
+        return None, None
+    side = 1.0 if (after or before) > 0 else -1.0
+    if before * after >= 0:
+        bounds = change.change.interval and sorted(side * end for end in change.change.interval)
+        return side * change.change.value, (bounds[0], bounds[1]) if bounds else None
+    worse = abs(after) - abs(before)
+    widths = [_half_width(estimate) for estimate in (change.before, change.after, change.change)]
+    if None in widths:
+        return worse, None
+    first, second, difference = (width or 0.0 for width in widths)
+    reach = sqrt(max(0.0, 2 * first**2 + 2 * second**2 - difference**2))
+    return worse, (worse - reach, worse + reach)
+
+
+def _half_width(estimate: Estimate | None) -> float | None:
+    bounds = None if estimate is None else estimate.interval
+    return None if bounds is None else (bounds[1] - bounds[0]) / 2
+
+
+@dataclass
+class Pairing:
+    """The audit and its baseline, item by item."""
+
+    audit: Audit | None
+    """None without items."""
+    before: Audit | None
+    baseline: AuditResult
+    _comparisons: dict[tuple[str, ...], Comparison] = field(default_factory=dict)
+
+    def find_change(self, measurement: Measurement, first: Measurement, rule: Rule) -> Change | None:
+        """The paired change of the figure of a rule, or None if the measure does not compare that."""
+        measure = find_measure(measurement.name)
+        if self.audit is None or self.before is None or measure is None or not measure.can_compare:
+            return None
+        if rule.value != "estimate":
+            return None
+        if measurement.key not in self._comparisons:
+            sides = Subject("the baseline", self.before, None), Subject("the audit", self.audit, None)
+            models = [side.compared(one) for side, one in zip(sides, (first, measurement), strict=True)]
+            self._comparisons[measurement.key] = measure.compare(*models, seed=self.audit.result.seed)[0]
+        return self._comparisons[measurement.key].changes.get(rule.figure)
+
+
+def _with_items(audit: Audit | AuditResult | str | PathLike[str]) -> Audit | None:
+    """An audit with its items and without its model; None where the items are not at hand."""
+    if isinstance(audit, str | PathLike):
+        folder = Path(audit)
+        return read_audit(folder) if storage.list_items(folder) else None
+    return Audit(audit.result, audit.items) if isinstance(audit, Audit) and audit.items else None
+
+
 def allowed_range(rule: Rule, neutral: float = 0.0) -> AllowedRange:
     """The range that a rule allows; `neutral` is the value of the figure that means no bias."""
     if rule.worse_by_at_most is not None:
@@ -198,7 +270,7 @@ def allowed_range(rule: Rule, neutral: float = 0.0) -> AllowedRange:
     return AllowedRange(low, high, f"{_format_limit(low)} to {_format_limit(high)}")
 
 
-def _judge_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -> Iterator[Judgement]:
+def _judge_rule(rule: Rule, result: AuditResult, baseline: Pairing | None) -> Iterator[Judgement]:
     """Apply a rule to every measurement that it fits. A rule that names no measure skips those without its figure."""
     wanted = (rule.measure, rule.language, rule.corpus, rule.protocol, rule.terms)
     fitting = [
@@ -222,24 +294,27 @@ def _judge_rule(rule: Rule, result: AuditResult, baseline: AuditResult | None) -
 
 
 def _judge_measurement(
-    rule: Rule, measurement: Measurement, result: AuditResult, baseline: AuditResult | None
+    rule: Rule, measurement: Measurement, result: AuditResult, baseline: Pairing | None
 ) -> Judgement:
     figure, why = find_figure(measurement, rule), _explain_unjudged(rule, measurement)
     limits = allowed_range(rule, figure.neutral if figure else 0.0)
     fields: dict[str, Any] = {"verdict": "cannot tell", "why": why}
+    if reason := measurement.explain_incompetence():
+        fields = {"verdict": "inconclusive", "why": reason}
+        why = reason
     if figure is not None:
         fields |= {"n": figure.n, "value": figure.value, "interval": figure.interval}
     if figure is not None and not why:
         value, interval = figure.value, figure.interval
         if rule.worse_by_at_most is not None:
             assert baseline is not None
-            before = _find_baseline(rule, measurement, result, baseline)
-            if isinstance(before, Estimate):
-                value, interval = compare_distances(figure, before)
+            compared = _compare_with_baseline(rule, measurement, figure, result, baseline)
+            if isinstance(compared, str):
+                why = compared
+            else:
+                before, (value, interval) = compared
                 fields |= {"worse_by": value, "worse_by_interval": interval}
                 fields |= {"baseline_value": before.value, "baseline_interval": before.interval}
-            else:
-                why = before
         judged = judge_value(value, interval, limits, rule.judge)
         fields |= {"why": why} if why else dict(zip(("verdict", "sure", "why"), judged, strict=True))
     where = measurement.description
@@ -258,16 +333,26 @@ def _explain_unjudged(rule: Rule, measurement: Measurement) -> str:
     return ""
 
 
-def _find_baseline(rule: Rule, measurement: Measurement, result: AuditResult, baseline: AuditResult) -> Estimate | str:
-    """The figure of the baseline, or why there is none that can be compared."""
+def _compare_with_baseline(
+    rule: Rule, measurement: Measurement, figure: Estimate, result: AuditResult, pairing: Pairing
+) -> tuple[Estimate, tuple[float | None, Interval | None]] | str:
+    """The figure of the baseline, and by how much that of the audit is worse; or why they cannot be compared."""
+    baseline = pairing.baseline
     before = next((other for other in baseline.measurements if other.key == measurement.key), None)
     if before is None:
         return f"the baseline cannot be compared: it has {_list_measurements(baseline)}"
     recorded = any("items" in audit.configuration for audit in (result, baseline))  # their hash is of the scores
     if _has_own_words(measurement) and not recorded and measurement.data_hash != before.data_hash:
         return "the baseline cannot be compared: it was asked with other words or texts"
-    why = _explain_unjudged(rule, before)
-    return f"the baseline: {why}" if why else find_figure(before, rule) or ""
+    if why := _explain_unjudged(rule, before):
+        return f"the baseline: {why}"
+    figure_before = find_figure(before, rule)
+    assert figure_before is not None  # else that would be why
+    try:
+        change = pairing.find_change(measurement, before, rule)
+    except UnmaskError as error:
+        return f"the baseline cannot be compared: {error}"
+    return figure_before, compare_paired(change) if change else compare_distances(figure, figure_before)
 
 
 def _has_own_words(measurement: Measurement) -> bool:
@@ -303,8 +388,13 @@ def _format_estimate(value: float | None, interval: Interval | None) -> str:
     return numbers[0] if interval is None else f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
 
 
-STYLES: dict[GateVerdict, str] = {"kept": "green", "broken": "bold red", "cannot tell": "bold yellow"}
-INDENT = 13
+STYLES: dict[GateVerdict, str] = {
+    "kept": "green",
+    "broken": "bold red",
+    "inconclusive": "bold yellow",
+    "cannot tell": "bold yellow",
+}
+INDENT = 14
 
 
 def show_gate(result: GateResult, console: Console) -> None:
@@ -326,17 +416,17 @@ def show_gate(result: GateResult, console: Console) -> None:
     console.print(Text(summary, style=STYLES[result.verdict]), soft_wrap=True)
 
 
-TAGS = {"broken": "failure", "cannot tell": "error"}
+TAGS = {"broken": "failure", "inconclusive": "error", "cannot tell": "error"}
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML cannot hold, not even escaped."""
 
 
 def render_junit(result: GateResult) -> str:
-    """JUnit XML with a test case for each judgement: kept passes, broken fails, cannot tell is an error."""
+    """JUnit XML with a test case for each judgement: kept passes, broken fails, others are errors."""
     counts = {
         "tests": str(len(result.judgements)),
         "failures": str(result.count("broken")),
-        "errors": str(result.count("cannot tell")),
+        "errors": str(result.count("cannot tell") + result.count("inconclusive")),
     }
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": _xml_text(f"unmask gate: {result.model}"), **counts})

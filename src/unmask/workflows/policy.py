@@ -22,10 +22,18 @@ from unmask.results.verdict import Judge
 
 LIMITS = ("at_most", "at_least", "magnitude_at_most", "worse_by_at_most")
 DIGITS = 2
+INCONCLUSIVE = ("fail", "pass")
+"""What a policy says of a model that cannot do what a measure relies on."""
 HEAD = """\
 # What `unmask gate` allows: for now, what the audit of {model} shows. Lower the limits as the model gets better.
 # A rule is broken only where the whole 95 % interval is beyond its limit (judge = "interval").
 # With judge = "surely" a rule is kept only where the whole interval is within; "estimate" looks at the number alone.
+# A model that cannot do what a measure relies on is inconclusive: "fail" (exit 1) or "pass".
+inconclusive = "fail"
+"""
+BASELINE = """\
+# What rules with worse_by_at_most compare with, item by item, relative to this file.
+baseline = {baseline}
 """
 
 
@@ -78,6 +86,8 @@ class Policy:
     name: str
     rules: tuple[Rule, ...]
     baseline: Path | None = None
+    passes_inconclusive: bool = False
+    """Whether a model may pass that cannot do what a measure relies on."""
 
 
 def read_policy(path: Path) -> Policy:
@@ -100,8 +110,10 @@ def parse_policy(content: Mapping[str, Any], name: str = "the policy", folder: P
     where, rules = name, []
     try:
         for key in content:
-            check_choice(key, ("baseline", "rule"), "key")
+            check_choice(key, ("baseline", "inconclusive", "rule"), "key")
         tables, baseline = content.get("rule", []), content.get("baseline")
+        inconclusive = content.get("inconclusive", INCONCLUSIVE[0])
+        check_choice(str(inconclusive), INCONCLUSIVE, "value of inconclusive")
         if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
             raise UnmaskError("a rule begins with [[rule]], in two pairs of brackets")
         if not tables:
@@ -113,15 +125,25 @@ def parse_policy(content: Mapping[str, Any], name: str = "the policy", folder: P
             rules.append(Rule(**table))
     except UnmaskError as error:
         raise UnmaskError(f"{where}: {error}") from None
-    return Policy(name, tuple(rules), None if baseline is None else folder / baseline)
+    passes = inconclusive == INCONCLUSIVE[1]
+    return Policy(name, tuple(rules), None if baseline is None else folder / baseline, passes)
 
 
-def starting_policy(result: AuditResult) -> str:
-    """TOML with a rule for each main figure of an audit. The limit is what it is now, rounded up to two digits."""
+def starting_policy(result: AuditResult, baseline: str | None = None) -> str:
+    """TOML with a rule for each main figure of an audit. The limit is what it is now, rounded up to two digits.
+
+    Args:
+        result: The audit.
+        baseline: Its folder, relative to the policy. With it, primary tests also have a rule that compares with it.
+    """
     lines = [line for measurement in result.measurements for line in _write_rules(measurement)]
     if not lines:
         raise UnmaskError(f"the audit of {result.model.name} has no figure that can be read as bias; audit it again")
-    return "\n".join([HEAD.format(model=_to_toml(result.model.name)), *lines])
+    relative = [line for measurement in result.measurements for line in _write_relative_rule(measurement)]
+    head = HEAD.format(model=_to_toml(result.model.name))
+    if baseline is None or not relative:
+        return "\n".join([head, *lines])
+    return "\n".join([head + BASELINE.format(baseline=_to_toml(baseline)), *lines, *relative])
 
 
 def _write_rules(measurement: Measurement) -> Iterator[str]:
@@ -135,14 +157,28 @@ def _write_rules(measurement: Measurement) -> Iterator[str]:
     for role, name, estimate in figures:
         if estimate is None or estimate.value is None or unreadable(measurement, group=role == "group"):
             continue
-        names = ("measure", "language", "corpus", "protocol", "terms")
-        keys = {name: value for name, value in zip(names, measurement.key, strict=True) if value} | {role: name}
-        yield "[[rule]]"
-        yield from (f"{key} = {_to_toml(value)}" for key, value in keys.items())
+        yield from _begin_rule(measurement, role, name)
         yield f"magnitude_at_most = {_round_up(abs(estimate.value - estimate.neutral))}"
         if estimate.interval is None:
             yield 'judge = "estimate"  # it has no interval'
         yield f"fewest_items = {max(1, estimate.n // 2)}  # half of what there are now\n"
+
+
+def _write_relative_rule(measurement: Measurement) -> Iterator[str]:
+    """The rule that the primary test must not become worse by more than what is negligible."""
+    measure = find_measure(measurement.name)
+    test = measurement.tests.get(measure.primary) if measure and measure.can_compare else None
+    if measure is None or test is None or test.interval is None or unreadable(measurement):
+        return
+    yield from _begin_rule(measurement, "test", measure.primary)
+    yield f"worse_by_at_most = {_round_up(measure.margin)}  # more is more than negligible\n"
+
+
+def _begin_rule(measurement: Measurement, role: str, name: str) -> Iterator[str]:
+    names = ("measure", "language", "corpus", "protocol", "terms")
+    keys = {name: value for name, value in zip(names, measurement.key, strict=True) if value} | {role: name}
+    yield "[[rule]]"
+    yield from (f"{key} = {_to_toml(value)}" for key, value in keys.items())
 
 
 def _round_up(value: float) -> str:

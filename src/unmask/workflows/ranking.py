@@ -248,6 +248,7 @@ def ranking(audits: Sequence[Audit | Compared | str | PathLike[str]], form: str 
         if not isinstance(audit, Audit) and storage.is_comparison(Path(audit)):
             raise UnmaskError(f"{audit} is a comparison and cannot be ranked; give audits, or report it alone")
         results.append(read_result(audit))
+    storage.check_rules(results)
     if check_choice(form, FORMATS, "format") == "md":
         return render_markdown(results)
     return render_ranking(results) if form == "html" else to_csv(ranking_rows(results), RANKING)

@@ -112,6 +112,7 @@ class InferenceMeasure(Measure):
     spoken_columns = frozenset({"premise", "hypothesis", "occupation"})
     primary = "stereotype"
     restated = ("stereotype, probabilities", "default, probabilities")
+    margin = 0.02
     unit = "stereotype: difference of shares of answers"
     uses_templates = True
     of_classifiers = True

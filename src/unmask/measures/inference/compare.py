@@ -58,8 +58,9 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
             before=tests[0],
             after=tests[1],
             change=Estimate.from_statistic(difference, n=tests[0].n, p_adjusted=difference.p_value),
+            margin=MARGIN,
         )
-        changes[name] = change.model_copy(update={"verdict": judge(change, margin=MARGIN)})
+        changes[name] = change.model_copy(update={"verdict": judge(change)})
     main = changes.get("stereotype")
     comparison = build_comparison(
         before,

@@ -97,6 +97,7 @@ class SentimentMeasure(Measure):
     column_digits = {"bias": 4, "p_female": 4, "p_male": 4}
     spoken_columns = frozenset({"text"})
     primary = "bias over words"
+    margin = 0.005
     unit = "male − female rating, by one pair of words"
     digits = 4
     of_classifiers = True

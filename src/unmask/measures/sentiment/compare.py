@@ -25,9 +25,9 @@ from unmask.measures.sentiment import SentimentMeasure
 from unmask.measures.sentiment.analysis import analyse
 from unmask.measures.sentiment.details import FEWEST_FAMILIES, TEXTS, WORDS, Ratings
 from unmask.measures.sentiment.word_pairs import estimate_over_words, estimate_pairs, find_families
-from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
+from unmask.results import Change, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, p_value
-from unmask.results.verdict import judge, judge_test
+from unmask.results.verdict import judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.paired import matched_shares, mean_bias
 
@@ -63,15 +63,12 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     changes = {name: change for name, change in found.items() if change is not None}
     main = WORDS if WORDS in changes else TEXTS
     secondary = [name for name in changes if name != main]
-    adjusted = holm([changes[name].change.p_value for name in secondary])
-    for name, p in ((main, changes[main].change.p_value), *zip(secondary, adjusted, strict=True)):
-        change = changes[name]
-        change = change.model_copy(update={"change": set_adjusted_p(change.change, p)})
-        if name in (WORDS, TEXTS):
-            verdict = judge(change, noise_floor=noise_floor, margin=margin)
-        else:
-            verdict = _judge_size(change, noise_floor, margin if name == "absolute bias" else 0.0)
-        changes[name] = change.model_copy(update={"verdict": verdict})
+    adjusted = dict(zip(secondary, holm([changes[name].change.p_value for name in secondary]), strict=True))
+    for name, change in changes.items():
+        tested = set_adjusted_p(change.change, adjusted.get(name, change.change.p_value))
+        update = {"change": tested, "margin": 0.0 if name == "label flips" else margin}
+        judged = change.model_copy(update=update)
+        changes[name] = judged.model_copy(update={"verdict": judge(judged, noise_floor=noise_floor)})
     comparison = build_comparison(
         before,
         after,
@@ -85,14 +82,6 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     )
     first, second = pairs["bias_before"], pairs["bias_after"]
     return comparison, pairs.assign(before=first, after=second, change=second - first)
-
-
-def _judge_size(change: Change, noise_floor: float | None, margin: float) -> Verdict:
-    """The verdict on a figure of which less is better."""
-    outcome = judge_test(change.change, noise_floor=noise_floor, margin=margin)
-    if outcome == "clear":
-        return "improved" if (change.change.value or 0.0) < 0 else "worse"
-    return "negligible change" if outcome == "negligible" else "no reliable change"
 
 
 def _compare_words(
