@@ -27,6 +27,7 @@ from unmask.measures.inference.pairs import (
     PERSON,
     PROBABILITIES,
     SETS,
+    UNRELATED,
     cross_pairs,
     draw_templates,
     name_set,
@@ -204,7 +205,9 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
                 f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
             )
         items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
+    is_unrelated = (items["set"] == UNRELATED) & (items["gender"] == "") if "set" in items else False
     items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
+    items["set"] = items["set"].where(~is_unrelated, UNRELATED) if "set" in frame else items["set"]
     for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
         if missing := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(
@@ -217,8 +220,8 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
 
 
 def extremeness(items: pd.DataFrame) -> Any:
-    """How far answers are from neutral. In the control set neutral is wrong, so its items come last."""
+    """How far answers are from neutral. Controls come last."""
     if "p_neutral" not in items:
         return None
     distance = 1 - items["p_neutral"]
-    return distance.where(items["set"] != CONTROL, -1.0) if "set" in items else distance
+    return distance.where(~items["set"].isin([CONTROL, UNRELATED]), -1.0) if "set" in items else distance
