@@ -98,6 +98,7 @@ class SentimentMeasure(Measure):
     spoken_columns = frozenset({"text"})
     primary = "bias"
     margin = 0.005
+    narrow = ("bias", "bias, *")
     unit = "male − female rating"
     digits = 4
     of_classifiers = True
@@ -177,6 +178,7 @@ class SentimentMeasure(Measure):
         return loaded
 
     score = implemented_in("scoring")
+    simulations = implemented_in("scoring")
     analyse = implemented_in("analysis")
     headline = implemented_in("details")
     read_items = implemented_in("data")
