@@ -199,7 +199,7 @@ def simulations() -> list[Simulation]:
     is_woman = items["gender"] == "female"
     sign = np.where(is_woman, 0.25, -0.25) * items["group"].map({"female": 1, "male": -1}).fillna(0).to_numpy()
     spreads = {
-        "person words vary": {("gender", "pair"): 1.0, ("gender", "pair", "group"): 0.5},
+        "words vary": {("gender", "pair"): 1.0, ("gender", "pair", "group"): 0.5},
         "professions vary": {("gender", "profession"): 0.5},
         "templates vary": {("gender", "template"): 1.0, ("gender", "template", "group"): 0.5},
     }
@@ -211,8 +211,8 @@ def simulations() -> list[Simulation]:
     everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
     return [
         *(simulate(name, parts) for name, parts in spreads.items()),
-        simulate("all of these vary", everything, (0.5, 1.0)),
-        simulate("none of these varies", {}),
+        simulate("all three vary", everything, (0.5, 1.0)),
+        simulate("noise alone", {}),
     ]
 
 

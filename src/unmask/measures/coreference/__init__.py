@@ -63,7 +63,6 @@ class CoreferenceMeasure(Measure):
     spoken_columns = frozenset({"context"})
     recorded_columns = "id, gender and margin"
     primary = "gap"
-    narrow = ("competence",)
     trial_options = {"limit": 300}
     unit = "accuracy for women − for men"
     noise_unit = "nats"

@@ -122,7 +122,7 @@ def simulations() -> list[Simulation]:
     everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
     return [
         *(simulate(name, parts) for name, parts in spreads.items()),
-        simulate("all of these vary", everything, (0.05, 0.1)),
+        simulate("all three vary", everything, (0.05, 0.1)),
     ]
 
 

@@ -20,8 +20,16 @@ import numpy as np
 
 from unmask.measures.base import Context, Scored
 from unmask.measures.classifiers import measure_noise
-from unmask.measures.sentiment.data import COUNTED, Pair, check_changed, drop_twins, hash_pairs, load_texts, rewrite_both_ways
 from unmask.measures.sentiment import SentimentOptions
+from unmask.measures.sentiment.data import (
+    COUNTED,
+    Pair,
+    check_changed,
+    drop_twins,
+    hash_pairs,
+    load_texts,
+    rewrite_both_ways,
+)
 from unmask.measures.sentiment.rater import CachedRater, Rater, identify_rater
 from unmask.models.roles import Progress, Reads, Span, View
 from unmask.rewriting.options import RewriteOptions, build_rewriter
@@ -103,7 +111,9 @@ def simulations() -> list[Simulation]:
                 counts[row, words.index(word)] += sign
     items = pd.DataFrame(
         {
-            **{"language": "en", "corpus": "reviews", "terms": "all"},
+            "language": "en",
+            "corpus": "reviews",
+            "terms": "all",
             "id": [pair.id for pair in pairs],
             "label": [pair.label for pair in pairs],
             "changed": [pair.changed for pair in pairs],
@@ -119,7 +129,7 @@ def simulations() -> list[Simulation]:
 
         return Simulation(name, draw, effects)
 
-    return [simulate("words vary", 0.02, (0.01, 0.02)), simulate("texts vary, words do not", 0.0)]
+    return [simulate("words vary", 0.02, (0.01, 0.02)), simulate("texts vary", 0.0)]
 
 
 def score_pairs(pairs: Sequence[Pair], rater: Rater, *, seed: int, progress: Progress | None = None) -> Scored:
