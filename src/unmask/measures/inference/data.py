@@ -9,7 +9,6 @@ crossed only in part: PS (and AS) and NS have one list of templates each, and wo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,7 @@ from unmask.measures.inference.pairs import (
     name_set,
 )
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
-from unmask.statistics.simulation import RandomEffects, Simulation
+from unmask.statistics.simulation import RandomEffects, Simulation, Spreads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,13 +99,13 @@ def simulations() -> list[Simulation]:
     items = cross_pairs("en", SENTENCES, words.occupations("en"), people, templates)
     is_control = (items["set"] == CONTROL).to_numpy()
     sign = items["set"].map({"PS": 1.0, "AS": -1.0}).fillna(0).to_numpy()
-    spreads: dict[str, dict[tuple[str, ...], float]] = {
+    spreads: dict[str, Spreads] = {
         "occupations vary": {("gender", "occupation"): 0.1},
         "gender words vary": {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1},
         "sentences vary": {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1},
     }
 
-    def simulate(name: str, parts: Mapping[tuple[str, ...], float], effects: tuple[float, ...] = ()) -> Simulation:
+    def simulate(name: str, parts: Spreads, effects: tuple[float, ...] = ()) -> Simulation:
         random = RandomEffects(items, parts)
 
         def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
