@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +13,11 @@ import pytest
 from packages import install
 from pages import assert_loads_nothing
 from unmask.errors import UnmaskError
-from unmask.measures.base import Context
+from unmask.measures.base import Context, Measure
 from unmask.measures.registry import built_in, get_measure
 from unmask.models.handle import ModelHandle
 from unmask.plugins import GROUPS
-from unmask.statistics.simulation import RandomEffects
+from unmask.statistics.simulation import RandomEffects, Simulation
 from unmask.studies.calibration import CalibrationOptions
 from unmask.studies.calibration.plan import (
     CORRECTED,
@@ -26,6 +25,7 @@ from unmask.studies.calibration.plan import (
     PRIMARY,
     SECONDARY,
     UNUSED,
+    Drawn,
     count_rejections,
     notes,
     steps,
@@ -46,14 +46,15 @@ class CoinMeasure(Measure):
     name, question = "coins", "Which side?"
     roles, needs = ("masked-lm",), "a masked language model"
     primary = "mean"
-    narrow = ("words *",)
+    narrow = ("words, *",)
 
     def score(self, model, items, options, context):
         from unmask.models.roles import MaskQuery
 
         words = [word for word in ("he", "she", "they", "we", "you")]
         queries = [MaskQuery(f"Here {word} is.", (5, 5 + len(word))) for word in words]
-        return pd.DataFrame({"word": words, "score": model.log_probability(queries)})
+        scores = model.log_probability(queries)
+        return pd.DataFrame({"word": words, "score": scores - scores.mean()})
 
     def analyse(self, items, context):
         mean = mean_bias(items["score"])
@@ -118,6 +119,7 @@ def test_a_test_that_always_rejects_shows_100_percent(run: StudyRun, out: Path) 
 
 def test_a_t_test_rejects_5_percent_and_has_the_power_it_says(run: StudyRun, out: Path) -> None:
     """A t test of 40 values with standard deviation 1 finds a mean of .45 with a probability of 79 %."""
+    assert run.page == out / "report.html"
     counts = read_counts(out).set_index(["scores", "effect", "way"])
     null, effect = (counts.loc[("coins vary", value, PRIMARY)] for value in (0.0, 0.45))
     assert null["low"] < 0.05 < null["high"]
@@ -154,21 +156,22 @@ def test_what_is_done_is_kept_and_more_draws_run_again(run: StudyRun, out: Path)
     assert run.finished.outcomes[0].key == more.finished.outcomes[0].key
 
 
-def test_every_built_in_simulation_is_analysed_and_its_effect_is_that_of_the_primary_test() -> None:
-    """Over ten draws the estimates lie around each stated effect, and the same seed gives the same scores."""
-    for measure in built_in():
-        for simulation in measure.simulations():
-            first, second = (simulation.draw(np.random.default_rng(3), 0.0) for _ in range(2))
-            pd.testing.assert_frame_equal(first, second)
-            effects = simulation.effects or (0.0,)
-            counts = count_rejections(measure, _draw(measure, simulation, effects[-1], 10), effects[-1])
-            (primary,) = (record for record in counts if record["way"] == PRIMARY)
-            assert primary["n"] == 10
-            spread = effects[-1] or 1.0
-            assert primary["value"] == pytest.approx(effects[-1], abs=0.6 * spread), (measure.name, simulation.name)
+def test_the_effect_of_every_built_in_simulation_is_that_of_the_primary_test() -> None:
+    """Over three draws the estimates lie around the largest effect, and the same seed gives the same scores."""
+    simulated = [(measure, simulation) for measure in built_in() for simulation in measure.simulations()]
+    assert len({measure.name for measure, _ in simulated}) >= 5
+    for measure, simulation in simulated:
+        first, second = (simulation.draw(np.random.default_rng(3), 0.0) for _ in range(2))
+        pd.testing.assert_frame_equal(first, second)
+        effect, draws = (simulation.effects[-1], 3) if simulation.effects else (0.0, 1)
+        counts = count_rejections(measure, _draw(measure, simulation, effect, draws), effect)
+        (primary,) = (record for record in counts if record["way"] == PRIMARY)
+        assert primary["n"] == draws
+        if effect:
+            assert primary["value"] == pytest.approx(effect, abs=0.6 * effect), (measure.name, simulation.name)
 
 
-def _draw(measure: Any, simulation: Any, effect: float, draws: int) -> Iterator[Any]:
+def _draw(measure: Measure, simulation: Simulation, effect: float, draws: int) -> Iterator[Drawn]:
     for seed in range(draws):
         items = simulation.draw(np.random.default_rng(seed), effect)
         for measurement in measure.analyse_recorded(items, Context(seed=seed)):
@@ -187,8 +190,8 @@ def test_untrained_models_fit_each_measure_and_differ_by_their_seed() -> None:
 
 
 def test_a_measure_without_a_model_of_its_kind_is_a_clear_error() -> None:
-    measure = get_measure(PLUGIN)
-    measure.fits = lambda model, options: False  # type: ignore[method-assign]
+    measure = type(get_measure(PLUGIN))()
+    measure.fits = lambda *_: False  # type: ignore[method-assign]
     with pytest.raises(UnmaskError, match="coins needs a masked language model; of this kind there are no untrained"):
         make_untrained(measure, 0)
 
@@ -217,13 +220,15 @@ def test_nothing_to_count_is_an_error() -> None:
 def test_random_effects_are_shared_within_their_columns() -> None:
     items = pd.DataFrame({"word": list("aabb"), "text": list("cdcd")})
     generator = np.random.default_rng(0)
-    drawn = np.array([RandomEffects(items, {("word",): 2.0}).draw(generator) for _ in range(4000)])
+    by_word = RandomEffects(items, {("word",): 2.0})
+    drawn = np.array([by_word.draw(generator) for _ in range(4000)])
     assert (drawn[:, 0] == drawn[:, 1]).all()
     assert drawn.std(axis=0) == pytest.approx(2.0, rel=0.05)
     assert np.corrcoef(drawn.T)[0, 2] == pytest.approx(0, abs=0.05)
-    both = np.array([RandomEffects(items, {("word", "text"): 1.0}, noise=1.0).draw(generator) for _ in range(4000)])
-    assert both.std(axis=0) == pytest.approx(np.sqrt(2), rel=0.05)
-    assert np.corrcoef(both.T)[0, 1] == pytest.approx(0, abs=0.05)
+    single = RandomEffects(items, {("word", "text"): 1.0}, noise=1.0)
+    drawn = np.array([single.draw(generator) for _ in range(4000)])
+    assert drawn.std(axis=0) == pytest.approx(np.sqrt(2), rel=0.05)
+    assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(0, abs=0.05)
     by_item = RandomEffects(items, {("word",): np.array([0.0, 0.0, 3.0, 3.0])}).draw(generator)
     assert (by_item[:2] == 0).all()
     assert by_item[2] == by_item[3] != 0
