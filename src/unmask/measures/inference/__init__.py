@@ -111,12 +111,12 @@ class InferenceMeasure(Measure):
     }
     spoken_columns = frozenset({"premise", "hypothesis", "occupation"})
     primary = "stereotype"
-    trial_options = {"limit": 8}
     margin = 0.02
     unit = "stereotype: difference of shares of answers"
     uses_templates = True
     of_classifiers = True
     hub_task = "text-classification"
+    trial_options = {"limit": 8}
     compared_items = "pairs of sentences answered by both models"
     comparison_method = (
         "Both models answered the same pairs of sentences. The change is jackknifed over occupations and sentences, the"

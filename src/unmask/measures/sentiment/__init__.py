@@ -98,11 +98,11 @@ class SentimentMeasure(Measure):
     spoken_columns = frozenset({"text"})
     primary = "bias"
     margin = 0.005
-    narrow = ("bias", "bias, *")
     unit = "male − female rating"
     digits = 4
     of_classifiers = True
     hub_task = "text-classification"
+    narrow = ("bias", "bias, *")
     compared_items = "texts rated by both models"
     comparison_method = (
         "Both models rated the same texts: t tests of the paired changes of the bias and of its size, and McNemar’s"
