@@ -133,7 +133,7 @@ class Simulating(CountingStep):
         for number in range(self.draws):
             seed = self.seed + number
             items = simulation.draw(np.random.default_rng(seed), effect)
-            others = simulation.alternatives(items) if simulation.alternatives else {}
+            others = simulation.alternatives(items) if simulation.alternatives and not effect else {}
             for measurement in measure.analyse_recorded(items, Context(seed=seed)):
                 yield measurement, others
 
