@@ -29,11 +29,13 @@ from unmask.measures.inference.pairs import (
     PERSON,
     PROBABILITIES,
     SETS,
+    UNRELATED,
     cross_pairs,
     draw_templates,
     name_set,
 )
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
+from unmask.statistics.jackknife import jackknife_sums
 from unmask.statistics.simulation import RandomEffects, Simulation, Spreads
 
 if TYPE_CHECKING:
@@ -116,13 +118,24 @@ def simulations() -> list[Simulation]:
             columns = dict(zip(PROBABILITIES, shares.T, strict=True))
             return items.assign(**columns, prediction=[LABELS[index] for index in answers])
 
-        return Simulation(name, draw, effects)
+        return Simulation(name, draw, effects, _test_otherwise)
 
     everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
     return [
         *(simulate(name, parts) for name, parts in spreads.items()),
         simulate("all three vary", everything, (0.05, 0.1)),
     ]
+
+
+def _test_otherwise(items: pd.DataFrame) -> dict[str, float | None]:
+    """The p-value of the stereotype over occupations and sentences alone."""
+    from unmask.measures.inference import formulas
+
+    table = formulas.AnswerTable(items[items["gender"] != ""])
+    estimate = jackknife_sums(
+        table.rows, table.samples[:-1], lambda sums: formulas.stereotype(sums.reshape(formulas.SHAPE))
+    )
+    return {"stereotype, gender words fixed": estimate.p_value}
 
 
 # The released sets
@@ -244,7 +257,9 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
                 f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
             )
         items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
+    is_unrelated = (items["set"] == UNRELATED) & (items["gender"] == "") if "set" in items else False
     items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
+    items["set"] = items["set"].where(~is_unrelated, UNRELATED) if "set" in frame else items["set"]
     for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
         if missing := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(
@@ -257,8 +272,8 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
 
 
 def extremeness(items: pd.DataFrame) -> Any:
-    """How far answers are from neutral. In the control set neutral is wrong, so its items come last."""
+    """How far answers are from neutral. Controls come last."""
     if "p_neutral" not in items:
         return None
     distance = 1 - items["p_neutral"]
-    return distance.where(items["set"] != CONTROL, -1.0) if "set" in items else distance
+    return distance.where(~items["set"].isin([CONTROL, UNRELATED]), -1.0) if "set" in items else distance
