@@ -63,9 +63,9 @@ class CoreferenceMeasure(Measure):
     spoken_columns = frozenset({"context"})
     recorded_columns = "id, gender and margin"
     primary = "gap"
-    trial_options = {"limit": 300}
     unit = "accuracy for women − for men"
     noise_unit = "nats"
+    trial_options = {"limit": 300}
     compared_items = "contexts scored by both models"
     change_units = {"gap": "share of contexts", "competence": "share of contexts"}
     changes_note = "Shares of contexts: the gap between women and men, and accuracy less one half."

@@ -103,10 +103,10 @@ class GeometryMeasure(Measure):
     column_digits = {"bias": 4}
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
-    trial_options = {"words": 400}
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
+    trial_options = {"words": 400}
     key_estimates = (
         KeyEstimate(
             "professions",
