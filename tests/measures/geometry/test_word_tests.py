@@ -165,6 +165,7 @@ class TestReferences:
                 for name, value in values.items():
                     reference = references.compare(name, value, removed=removed)
                     assert reference is not None
+                    assert reference.p_value is not None
                     small.append(reference.p_value <= 0.1)
         assert np.mean(small) < 0.25  # 10 % are expected of 64, and they are not independent
 
@@ -181,6 +182,7 @@ class TestReferences:
         values = word_tests.run_tests(space.matrix, space.gender, None, seed=0, removed=True)
         reference = references.compare("classification", values["classification"], removed=True)
         assert reference is not None
+        assert reference.p_value is not None
         assert reference.p_value <= 0.05
 
     def test_nothing_to_compare_with(self) -> None:
