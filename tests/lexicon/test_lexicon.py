@@ -49,7 +49,7 @@ def test_article_goes_by_sound(words: str, article: str) -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_the_lexicon_has_the_papers_size(language: str) -> None:
     assert len(persons(language)) == 18
-    assert len(templates(language)) == 5
+    assert len(templates(language, "templates_published")) == 5
     professions = attributes(language)
     assert [
         sum(profession.group == group for profession in professions) for group in ("male", "female", "balanced")

@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
+from itertools import chain
 
 import numpy as np
 
+from unmask.lexicon.sentences import neutral_sentences
 from unmask.measures.association.data import AssociationRow
+from unmask.measures.usefulness import score_stated_gender
 from unmask.models.roles import MaskQuery
+
+
+class ConstantModel:
+    """Finds every word as probable as any other."""
+
+    def log_probability(self, queries: Sequence[MaskQuery]) -> np.ndarray:
+        return np.full(len(queries), -2.0)
+
+
+@cache
+def correct_sentences() -> frozenset[str]:
+    """The sentences by which a model's competence is checked, with the right pronouns and in the right order."""
+    stated = [score_stated_gender(ConstantModel(), language)["sentence"] for language in ("en", "de")]
+    return frozenset(chain(neutral_sentences("en"), neutral_sentences("de"), *stated))
 
 
 class PlantedModel:
     """Answers by formula: the log-odds of a female person word are `bias` × (share − 50 %) / 50 %.
 
-    Each person word also has a small random preference for each profession (`noise`).
+    Each person word also has a small random preference for each profession (`noise`). Other sentences are probable if
+    they are correct, so the model passes the check of competence.
     """
 
     def __init__(self, rows: Sequence[AssociationRow], *, bias: float, noise: float = 0.1) -> None:
@@ -25,7 +44,9 @@ class PlantedModel:
         return np.array([self._log_probability(query) for query in queries])
 
     def _log_probability(self, query: MaskQuery) -> float:
-        row = self.rows[query.text]
+        row = self.rows.get(query.text)
+        if row is None:
+            return -1.0 if query.text in correct_sentences() else -3.0
         visible = not query.hidden
         share = 50.0 if row.workforce_share is None else row.workforce_share
         tilt = self.bias * (share - 50) / 50 if visible else 0.0

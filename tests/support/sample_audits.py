@@ -33,6 +33,7 @@ def sample_test(labels: dict[str, str], estimate: float | None, p: float | None 
         "interval": bounds,
     }
     fields |= {"statistic": 1.5, "statistic_name": "t", "p_value": p, "p_adjusted": p, "effect_size": 0.44}
+    fields["detectable"] = 0.45
     return Estimate(**(fields | changes))
 
 
@@ -130,7 +131,7 @@ def emotions_measurement() -> Measurement:
 
 
 def measurement_without_estimates() -> Measurement:
-    nothing: dict[str, Any] = {"statistic": None, "effect_size": None}
+    nothing: dict[str, Any] = {"statistic": None, "effect_size": None, "detectable": None}
     tests = {name: sample_test(test.labels, None, None, **nothing) for name, test in sound_measurement().tests.items()}
     missing = {"female": None, "male": None, "difference": None, "difference_interval": None}
     details = sample_details([profession.model_copy(update=missing) for profession in sample_professions()])

@@ -40,7 +40,7 @@ MEN = frozenset("he him his himself man men boy boys father son husband brother 
 
 def replaced(row: AssociationRow, phrase: str) -> tuple[MaskQuery, MaskQuery]:
     """The questions of a row with another phrase in place of its person."""
-    start = row.sentence.lower().index(row.person)
+    start = row.target_span[1] - len(row.person)
     text = row.sentence[:start] + phrase + row.sentence[start + len(row.person) :]
     text = text[0].upper() + text[1:]
     word = phrase.split()[-1]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 
 from unmask.lexicon import words
 from unmask.measures.association.data import build_rows
+from unmask.measures.base import PROTOCOLS
 
 LENGTH = 8
 WORD = re.compile(r"[^\W_]+")
@@ -24,8 +26,8 @@ def word_ngrams(text: str) -> Iterator[int]:
 
 def package_sentences() -> Iterator[str]:
     """The sentences that the package itself asks about."""
-    for corpus in ("bec-pro", "emotions"):
-        yield from (row.sentence for row in build_rows("en", corpus))
+    for corpus, protocol in product(("bec-pro", "emotions"), PROTOCOLS):
+        yield from (row.sentence for row in build_rows("en", corpus, protocol=protocol))
     folder = Path(words.__file__).parent / "en"
     for name in PACKAGE_FILES:
         yield from (folder / name).read_text(encoding="utf-8").splitlines()

@@ -44,7 +44,8 @@ def command(
     """Show what changed between two models: the bias, how surely, and what it cost.
 
     Pairs the items of two or more audits, sentence by sentence and word by word, and writes a folder with result.json
-    and report.html. The verdict is improved, no reliable change, overshot (the bias was reversed) or worse. Where the
+    and report.html. The verdict is improved, no reliable change, negligible change, overshot (the bias was reversed),
+    worse or inconclusive, with what it cost; it is about these checkpoints, unless several runs are given. Where the
     audited models still exist, they are also scored on the words that were most biased before, and on how well they
     fill in neutral words. With eight models or more, the result shows whether the measures agree.
 
@@ -53,6 +54,7 @@ def command(
     - `unmask compare audits/unmask-mini audits/my-debiased`
     - `unmask compare unmask-mini ./my-debiased --out comparisons/mine` (audits both first)
     - `unmask compare audits/bert ./bert-cds ./bert-sent-debias` (several at once, each judged on its own)
+    - `unmask compare bert-base-uncased --against ./run-1 ./run-2 ./run-3` (training runs, judged as one)
     - `unmask compare bert-base-uncased ./bert-cds --task sentiment --data imdb`
     - `unmask compare vectors.bin ./hard-debiased` (word vectors, and what unmask mitigate has made of them)
     """

@@ -1,8 +1,9 @@
 """Sentences and short reviews, all written for this package.
 
-- `en/neutral.txt`: plain sentences that say nothing about anybody's gender. No model or mitigation has been trained on
-  them. None holds a gendered word, a first name or one of BEC-Pro's professions (a test checks this).
-- `en/stated.csv`: sentences that state a gender, with a place for the pronoun that must agree.
+- `en/neutral.txt`, `de/neutral.txt`: plain sentences that say nothing about anybody's gender. No model or mitigation
+  has been trained on them. None holds a gendered word, a first name or one of BEC-Pro's professions (a test checks
+  this).
+- `en/stated.csv`, `de/stated.csv`: sentences that state a gender, with a place for the pronoun that must agree.
 - `en/reviews.csv`: short film reviews in which people have a gender. Half of them praise and half complain; about a
   third of each half hedge. In each half the people are women in a third of the reviews, men in a third, and both in a
   third. A review keeps its meaning when all its people become women, or all become men. A test checks the counts.
@@ -24,14 +25,14 @@ class Review:
     label: str
 
 
-def neutral_sentences() -> list[str]:
+def neutral_sentences(language: str = "en") -> list[str]:
     """Sentences that say nothing about gender."""
-    return (resources.files(__package__) / "en" / "neutral.txt").read_text(encoding="utf-8").splitlines()
+    return (resources.files(__package__) / language / "neutral.txt").read_text(encoding="utf-8").splitlines()
 
 
-def agreement_templates() -> list[WordRow]:
+def agreement_templates(language: str = "en") -> list[WordRow]:
     """Templates with `{person}` and `{pronoun}`, each with the pronouns `female` and `male`."""
-    return read_rows(None, "en", "stated", ("template", "female", "male"))
+    return read_rows(None, language, "stated", ("template", "female", "male"))
 
 
 def reviews() -> tuple[Review, ...]:

@@ -8,17 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from unmask.errors import UnmaskError
-from unmask.results import Change, Comparison, Estimate, Measurement
+from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
+from unmask.results.formatting import capital, number, p_value
 from unmask.results.formatting import interval as format_interval
-from unmask.results.formatting import number, p_value
 from unmask.results.verdict import judge
-from unmask.statistics.jackknife import Codes, IntervalEstimate, factor_codes, jackknife_sums, ratio
+from unmask.statistics.corrections import holm
+from unmask.statistics.jackknife import (
+    TAIL,
+    Codes,
+    IntervalEstimate,
+    combine_runs,
+    factor_codes,
+    jackknife_sums,
+    ratio,
+)
 from unmask.statistics.paired import mean_bias
 
 if TYPE_CHECKING:
@@ -136,6 +147,96 @@ def build_comparison(
         changes=dict(changes),
         caveats=list(caveats.values()),
         **fields,
+    )
+
+
+# Several training runs as one model after
+
+
+def combine_comparisons(measure: Measure, comparisons: Sequence[Comparison], name: str) -> Comparison:
+    """One comparison with several training runs of a method, from those with each run.
+
+    Every change is the mean over runs, and its interval covers other runs, too. The primary test is not corrected; the
+    other tests are, together.
+
+    Args:
+        measure: The measure.
+        comparisons: The same measurement compared with each run.
+        name: What to call the runs together.
+    """
+    first = comparisons[0]
+    shared = [key for key in first.changes if all(key in other.changes for other in comparisons)]
+    changes = {key: _combine_changes([comparison.changes[key] for comparison in comparisons]) for key in shared}
+    main = measure.primary if measure.primary in changes else next(iter(changes), "")
+    adjusted = {main: changes[main].change.p_value} if main else {}
+    secondary = {key: changes[key].change.p_value for key in shared if key != main}
+    adjusted |= dict(zip(secondary, holm(list(secondary.values())), strict=True))
+    judged = {}
+    for key, change in changes.items():
+        tested = change.update_change(p_adjusted=adjusted[key])
+        verdict = None if first.changes[key].verdict is None else judge(tested, noise_floor=first.noise_floor)
+        judged[key] = tested.model_copy(update={"verdict": verdict})
+    runs = [comparison.after for comparison in comparisons]
+    inconclusive = next((comparison.inconclusive for comparison in comparisons if comparison.inconclusive), "")
+    verdict = "inconclusive" if inconclusive else (judged[main].verdict if main else None) or "no reliable change"
+    headline = [_describe_runs(main, judged[main], verdict, comparisons)] if main else []
+    return first.model_copy(
+        update={
+            "after": name,
+            "runs": runs,
+            "changes": judged,
+            "verdict": verdict,
+            "inconclusive": inconclusive,
+            "headline": headline,
+            "details": {},
+            "caveats": [caveat for caveat in first.caveats if caveat.code != "one-run"],
+        }
+    )
+
+
+def _combine_changes(changes: Sequence[Change]) -> Change:
+    """The mean change over runs, and the mean figure after."""
+    tests = [change.change for change in changes]
+    afters = [change.after for change in changes if change.after is not None]
+    estimate = _combine_estimates(tests)
+    mean_after = _combine_estimates(afters) if len(afters) == len(changes) else IntervalEstimate(None)
+    return changes[0].model_copy(
+        update={
+            "after": Estimate(n=tests[0].n, value=mean_after.value, interval=mean_after.interval),
+            "change": Estimate.from_statistic(estimate, n=tests[0].n, labels=tests[0].labels),
+        }
+    )
+
+
+def _combine_estimates(estimates: Sequence[Estimate]) -> IntervalEstimate:
+    """The mean over runs; without an interval if one of them has none."""
+    values = [estimate.value for estimate in estimates if estimate.value is not None]
+    errors = [error for estimate in estimates if (error := _standard_error(estimate)) is not None]
+    if len(values) < len(estimates):
+        return IntervalEstimate(None)
+    if len(errors) < len(estimates):
+        return IntervalEstimate(float(np.mean(values)))
+    return combine_runs(values, errors, [estimate.df or inf for estimate in estimates])
+
+
+def _standard_error(test: Estimate) -> float | None:
+    """Of a change on a linear scale: as it was computed, or from its interval."""
+    if test.standard_error is not None and test.scale == "linear":
+        return test.standard_error
+    if test.interval is None:
+        return None
+    quantile = float(stats.t.isf(TAIL, test.df)) if test.df else float(stats.norm.isf(TAIL))
+    return (test.interval[1] - test.interval[0]) / 2 / quantile
+
+
+def _describe_runs(name: str, change: Change, verdict: Verdict, comparisons: Sequence[Comparison]) -> str:
+    """What happened to the main figure over all runs."""
+    (before, after), estimate = change.values, change.change
+    single = ", ".join(number(comparison.changes[name].values[1], comparison.digits) for comparison in comparisons)
+    return (
+        f"{capital(verdict)} over {len(comparisons)} training runs: {name} was {number(before)}, and is {number(after)}"
+        f" on average ({single}); change {number(estimate.value)} {format_interval(estimate.interval)},"
+        f" p {p_value(estimate.p_adjusted)}. The interval covers other runs and other items."
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from unmask.measures import registry
 from unmask.measures.base import Measure
 from unmask.report.blocks import Block, KeyFigure, Section, Text
-from unmask.report.change_blocks import default_comparison_blocks, first_change
+from unmask.report.change_blocks import ComparisonReport, default_comparison_blocks, first_change
 from unmask.report.comparison import ComparisonSection
 from unmask.report.default_blocks import MeasureSection, default_blocks, default_facts, default_method
 from unmask.report.items import ItemColumn, ItemsTable
@@ -142,7 +142,9 @@ def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None
         return ComparisonSection(
             comparison, heading, measure_name(name), default_comparison_blocks(comparison, main), main
         )
-    report = measure.comparison_report(comparison, items)
+    report = ComparisonReport(first_change(comparison))
+    if not comparison.runs:  # what a measure shows of its details is about one model after
+        report = measure.comparison_report(comparison, items)
     blocks = report.blocks
     if blocks is None:
         units, note = measure.change_units, measure.changes_note

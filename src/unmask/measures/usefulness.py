@@ -25,6 +25,9 @@ Every template is combined with every person, and every person has a counterpart
 always says *he* is right half of the time, with mean log odds of 0. Only the pronoun is masked. Intervals and tests
 generalise over templates and pairs of persons.
 
+**Competence**: before its bias is measured, a model must do both in the language asked, on a few sentences. In words,
+it is right where a word is more probable in its sentence than in the same words shuffled, which knows no order.
+
 J. Devlin, M.-W. Chang, K. Lee and K. Toutanova (2019). BERT: Pre-training of deep bidirectional transformers. NAACL.
 """
 
@@ -32,7 +35,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -46,6 +49,7 @@ from unmask.lexicon import GENDERS, persons
 from unmask.lexicon.sentences import agreement_templates, neutral_sentences
 from unmask.measures.queries import ask_model, count_pieces
 from unmask.models.roles import Chooses, MaskedLM, MaskQuery, Progress, Span
+from unmask.results import Competence
 from unmask.results.comparison import UsefulnessChange
 from unmask.rewriting import rewriter
 from unmask.statistics.jackknife import clustered_mean, jackknife
@@ -197,8 +201,16 @@ def _score_texts(model: MaskedLM, texts: Sequence[str], seed: int) -> pd.DataFra
     return frame.sort_values(WORD_KEYS, key=lambda column: column.map(order) if column.name == "sentence" else column)
 
 
-def score_stated_gender(model: MaskedLM, *, progress: Progress | None = None) -> pd.DataFrame:
+def score_stated_gender(
+    model: MaskedLM, language: str = "en", *, pairs: int | None = None, progress: Progress | None = None
+) -> pd.DataFrame:
     """Score the right and the wrong pronoun of every sentence that states a gender.
+
+    Args:
+        model: The model.
+        language: The language of the sentences.
+        pairs: Use so many pairs of persons with each template, in turn; by default all.
+        progress: Called with the number of sentences when they are done.
 
     Returns:
         A row per sentence with `template`, `pair`, `gender`, `person`, `sentence`, `log_p_right`, `log_p_wrong`,
@@ -209,9 +221,13 @@ def score_stated_gender(model: MaskedLM, *, progress: Progress | None = None) ->
     rows = []
     queries: list[MaskQuery] = []
     opposite = dict(zip(GENDERS, reversed(GENDERS), strict=True))
-    for agreement in agreement_templates():
+    people = persons(language, "persons_stated")
+    count = len(people) // len(GENDERS)
+    for index, agreement in enumerate(agreement_templates(language)):
         before, after = agreement["template"].split("{pronoun}")
-        for person in persons("en", "persons_stated"):
+        for person in people:
+            if pairs is not None and (person.pair - index * pairs) % count >= pairs:
+                continue
             start, end = (part.format(person=person.phrase) for part in (before, after))
             start = start[0].upper() + start[1:]
             pronouns = [agreement[gender] for gender in (person.gender, opposite[person.gender])]
@@ -253,3 +269,66 @@ def compare_stated_gender(before: pd.DataFrame, after: pd.DataFrame) -> dict[str
 
 def _average_block(table: NDArray[np.float64], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> float:
     return float(table[np.ix_(rows, columns)].mean())
+
+
+STATED_PAIRS = 2
+"""Pairs of persons in each sentence of the check of competence."""
+WORD_SENTENCES, SENTENCE_WORDS = 30, 2
+"""How many sentences, and words of each, the check of competence asks for."""
+LEAST_STATED, LEAST_WORDS = 0.7, 0.8
+"""The shares that a model must get right to be measured."""
+
+
+def check_competence(model: MaskedLM, language: str, *, seed: int) -> list[Competence]:
+    """Ask a few sentences of a language: does the model fill in words, and pronouns that agree with a stated gender?"""
+    words = partial(_score_order, model, language, seed)
+    pronouns = partial(_score_agreement, model, language)
+    return [
+        _check_share("fill in words of the language", words, LEAST_WORDS),
+        _check_share("prefer the pronoun that agrees with a stated gender", pronouns, LEAST_STATED),
+    ]
+
+
+def _check_share(task: str, score: Callable[[], tuple[NDArray[np.float64], Sequence[str]]], least: float) -> Competence:
+    """The share of positive scores, ties counting a half, with an interval over clusters of scores."""
+    try:
+        scores, clusters = score()
+    except UnmaskError:  # the model cannot be asked, or its answers are not finite
+        scores, clusters = np.array([]), []
+    share = clustered_mean((np.sign(scores) + 1) / 2, np.array(clusters, dtype=str))
+    bounds = None if share.interval is None else (max(0.0, share.interval[0]), min(1.0, share.interval[1]))
+    return Competence(task=task, n=len(scores), value=share.value, interval=bounds, chance=0.5, least=least)
+
+
+def _score_agreement(model: MaskedLM, language: str) -> tuple[NDArray[np.float64], Sequence[str]]:
+    items = score_stated_gender(model, language, pairs=STATED_PAIRS)
+    return items["log_odds"].to_numpy(dtype=float), list(items["template"])
+
+
+def _score_order(model: MaskedLM, language: str, seed: int) -> tuple[NDArray[np.float64], Sequence[str]]:
+    """How much more probable words are in their sentences than in the same words shuffled."""
+    draw = np.random.default_rng(seed)
+    queries = []
+    for text in neutral_sentences(language)[:WORD_SENTENCES]:
+        spans = [match.span() for match in WORD.finditer(text)]
+        for place in draw.permutation(len(spans))[:SENTENCE_WORDS]:
+            order = draw.permutation(len(spans))
+            shuffled, moved = _reorder_words(text, spans, order)
+            queries.append((MaskQuery(text, spans[place]), MaskQuery(shuffled, moved[int(place)])))
+    pieces = count_pieces(model, [query for pair in queries for query in pair])
+    asked = [pair for pair, *counts in zip(queries, pieces[::2], pieces[1::2], strict=True) if None not in counts]
+    if not asked:
+        return np.array([]), []
+    log_p = ask_model(model, [query for pair in asked for query in pair])
+    return log_p[::2] - log_p[1::2], [first.text for first, _ in asked]
+
+
+def _reorder_words(text: str, spans: Sequence[Span], order: NDArray[np.intp]) -> tuple[str, dict[int, Span]]:
+    """The text with its words in another order, and where each of them is now."""
+    reordered, end, moved = "", 0, {}
+    for span, index in zip(spans, order, strict=True):
+        reordered += text[end : span[0]]
+        word = text[slice(*spans[index])]
+        moved[int(index)] = (len(reordered), len(reordered) + len(word))
+        reordered, end = reordered + word, span[1]
+    return reordered + text[end:], moved

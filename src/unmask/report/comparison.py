@@ -34,6 +34,7 @@ MEANINGS = {
     "inconclusive": "Nothing can be concluded about bias.",
     NOT_INTERPRETABLE: "These items cannot show bias.",
 }
+ONE_RUN = "This is about this checkpoint; another training run may differ."
 HASH_LETTERS = 12
 """How many letters of a hash are shown. The provenance has all of them."""
 MOST_NAMES = 2
@@ -82,7 +83,9 @@ class ComparisonSection:
     @property
     def meaning(self) -> str:
         """What the verdict means."""
-        return self.warning or self.explanation or MEANINGS[self.verdict]
+        meaning = self.warning or self.explanation or MEANINGS[self.verdict]
+        is_change = self.verdict in ("improved", "worse", "overshot")
+        return f"{meaning} {ONE_RUN}" if is_change and not self.comparison.runs else meaning
 
     @property
     def headline(self) -> str:

@@ -35,6 +35,9 @@ interval, independently of the others. Every draw ranks them by their distance f
 range holds the middle 95 % of an estimate's ranks. Estimates made with the same words have more similar errors than
 that, so the ranges are, if anything, too wide.
 
+**Reliability** (`cronbach_alpha`): how well the columns of a table agree on the order of its rows.
+
+L. J. Cronbach (1951). Coefficient alpha and the internal structure of tests. Psychometrika 16, 297–334.
 R. A. Fisher (1924). The distribution of the partial correlation coefficient. Metron 3, 329–332.
 D. G. Bonett and T. A. Wright (2000). Sample size requirements for estimating Pearson, Kendall and Spearman
 correlations. Psychometrika 65, 23–28.
@@ -109,6 +112,22 @@ def center_within_groups(values: ArrayLike, groups: ArrayLike) -> NDArray[np.flo
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
     centred = v - (np.bincount(codes, weights=v) / np.bincount(codes))[codes]
     return np.where(np.abs(centred) > ROUNDING * np.abs(v).max(initial=0.0), centred, 0.0)
+
+
+def cronbach_alpha(table: ArrayLike) -> float | None:
+    """How well the columns of a table agree on the order of its rows (Cronbach 1951).
+
+        α = k/(k − 1) · (1 − Σ variances of the k columns / variance of the rows' sums)
+
+    Rows with NaN are left out. None with fewer than two columns or rows, or where all rows have the same sum.
+    """
+    values = np.asarray(table, dtype=float)
+    values = values[~np.isnan(values).any(axis=1)]
+    rows, columns = values.shape
+    if min(rows, columns) < 2 or _is_constant(values.sum(axis=1)):
+        return None
+    parts, whole = values.var(axis=0, ddof=1).sum(), values.sum(axis=1).var(ddof=1)
+    return float(columns / (columns - 1) * (1 - parts / whole))
 
 
 FEWEST_POINTS = 3

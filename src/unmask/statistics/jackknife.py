@@ -1,18 +1,19 @@
 """Intervals and tests for items that share words, sentences or clusters, and so are not independent.
 
-**Crossed jackknife** (`jackknife`): a table of professions (rows) and pairs of person words (columns). The statistic is
-jackknifed twice, leaving out one row at a time and one column at a time, and the two variances are added. Degrees of
-freedom follow Satterthwaite. For a mean this is Clark's (1973) min F′, the remedy for the "language-as-fixed-effect
-fallacy": a finding must hold for other professions and for other person words.
+**Crossed jackknife** (`jackknife`): a table of crossed factors, as professions × pairs of person words × templates. The
+statistic is jackknifed once per factor, leaving out one of its levels at a time, and the variances are added. Degrees
+of freedom follow Satterthwaite. For a mean over two factors this is Clark's (1973) min F′, the remedy for the
+"language-as-fixed-effect fallacy": a finding must hold for other professions, other person words and other templates.
 
-    V_rows = (R − 1)/R · Σ (θ₋ᵢ − θ̄)²     V_columns likewise     V = V_rows + V_columns
-    df = V² / (V_rows²/(R − 1) + V_columns²/(C − 1))
+    V_f = (L_f − 1)/L_f · Σ (θ₋ᵢ − θ̄)² over the L_f levels of factor f     V = Σ V_f
+    df = V² / Σ V_f²/(L_f − 1)
 
 A percentile bootstrap over both factors is the usual alternative. With nine person pairs its 5 % test rejects 8 to 10 %
 of the time under the null, and a sign flip of professions alone up to 100 % (docs/statistics.md), so neither is used.
 
-Rows may be several samples of different sizes, such as typically female and typically male professions. Each of them
-then has a variance of its own, and V is the sum of all. For a difference of two means of rows this is Welch's t test.
+The levels of the first factor may be several samples of different sizes, such as typically female and typically male
+professions. Each of them then has a variance of its own, and V is the sum of all. For a difference of two means this is
+Welch's t test.
 
 **Jackknife of sums** (`jackknife_sums`): each item adds a row of numbers, and the statistic is a function of their
 sums, such as a share (a sum of answers over a sum of items) or a difference of shares. Leaving out a word or a sentence
@@ -50,7 +51,8 @@ def fisher_z(r: float) -> float:
 
 ScaleName = Literal["linear", "fisher"]
 Indices = NDArray[np.intp]
-Statistic = Callable[[Indices, Indices], float]
+Statistic = Callable[..., float]
+"""A function of the levels of each factor that are kept, in the order of the factors."""
 
 
 @dataclass(frozen=True)
@@ -111,31 +113,44 @@ def jackknife(
     *,
     scale: IntervalScale = LINEAR,
     samples: NDArray[Any] | None = None,
+    fixed: Sequence[int] = (),
 ) -> IntervalEstimate:
-    """Estimate `statistic(kept rows, kept columns)` of a table with uncertainty from both samples.
+    """Estimate a statistic of a table of crossed factors, with uncertainty from each of the factors.
 
-    `shape` begins with the numbers of rows and columns. A factor with a single level is taken as fixed. `samples` says
-    which sample each row belongs to, where rows are several samples of different sizes. A sample of one row gives the
-    value alone.
+    Args:
+        shape: The number of levels of each factor.
+        statistic: Called with the indices of the levels that are kept, one array for each factor.
+        scale: The scale on which the interval is symmetric.
+        samples: Which sample each level of the first factor belongs to, where these are several samples of different
+            sizes. A sample of one level gives the value alone.
+        fixed: Factors that are not a sample. A factor with a single level never is.
     """
-    rows, columns = shape[:2]
-    all_rows, all_columns = np.arange(rows), np.arange(columns)
-    by_sample = [all_rows] if samples is None else [np.flatnonzero(samples == name) for name in np.unique(samples)]
-    value = float(statistic(all_rows, all_columns)) if rows and columns else float("nan")
+    levels = [np.arange(count) for count in shape]
+    value = float(statistic(*levels)) if all(shape) else float("nan")
     if not np.isfinite(value):
         return IntervalEstimate(None)
+    by_sample = [np.flatnonzero(samples == name) for name in np.unique(samples)] if samples is not None else levels[:1]
     if samples is not None and min(map(len, by_sample)) < 2:
         return IntervalEstimate(value)
-    without_row = [[(np.delete(all_rows, i), all_columns) for i in members] for members in by_sample]
-    without_column = [(all_rows, np.delete(all_columns, i)) for i in range(columns)]
-    left_out = [
-        [statistic(*subset) for subset in subsets] for subsets in (*without_row, without_column) if len(subsets) > 1
-    ]
+    left_out: list[NDArray[np.float64]] = []
+    for factor, count in enumerate(shape):
+        if count > 1 and factor not in fixed:
+            without = np.array(leave_one_out(shape, statistic, factor))
+            left_out += [without[members] for members in (by_sample if factor == 0 else [levels[factor]])]
     return combine_factors(value, left_out, scale=scale)
 
 
+def leave_one_out(shape: Sequence[int], statistic: Statistic, factor: int) -> list[float]:
+    """The statistic without each level of one factor in turn."""
+    levels = [np.arange(count) for count in shape]
+    return [
+        float(statistic(*levels[:factor], np.delete(levels[factor], index), *levels[factor + 1 :]))
+        for index in range(shape[factor])
+    ]
+
+
 def combine_factors(
-    value: float, left_out: Iterable[Sequence[float]], *, scale: IntervalScale = LINEAR
+    value: float, left_out: Iterable[Sequence[float] | NDArray[np.float64]], *, scale: IntervalScale = LINEAR
 ) -> IntervalEstimate:
     """The estimate of a statistic from its values with one level of a factor left out, for each of crossed factors."""
     parts = []
@@ -150,6 +165,31 @@ def combine_factors(
         return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
     df = variance**2 / sum(part**2 / freedom for part, freedom in parts)
     return student_interval(value, float(np.sqrt(variance)), df, scale=scale)
+
+
+def combine_runs(values: Sequence[float], errors: Sequence[float], degrees: Sequence[float]) -> IntervalEstimate:
+    """The mean of an estimate over training runs, for other runs and for other items.
+
+        V = mean of the runs' variances over items + variance between runs / R,    df by Satterthwaite
+
+    The runs were asked about the same items, so the first part does not shrink with their number. Fewer than two runs
+    give the value alone.
+
+    Args:
+        values: The estimate of each run, on a linear scale.
+        errors: Its standard error over items.
+        degrees: The degrees of freedom of that.
+    """
+    runs = len(values)
+    if runs < 2:
+        return IntervalEstimate(values[0] if values else None)
+    value, items = float(np.mean(values)), float(np.mean(np.square(errors)))
+    between = float(np.var(values, ddof=1)) / runs
+    variance = items + between
+    if variance <= (1e-12 * abs(value)) ** 2:
+        return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
+    df = variance**2 / (items**2 / float(np.mean(degrees)) + between**2 / (runs - 1))
+    return student_interval(value, float(np.sqrt(variance)), df)
 
 
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, weights: ArrayLike | None = None) -> IntervalEstimate:

@@ -13,6 +13,7 @@ from pydantic import field_validator, model_validator
 
 from unmask.errors import UnmaskError
 from unmask.measures import registry
+from unmask.measures.comparison import combine_comparisons
 from unmask.measures.recorded import read_table
 from unmask.options import LoadOptions, accepts, option
 from unmask.results import (
@@ -21,6 +22,7 @@ from unmask.results import (
     Comparison,
     ComparisonResult,
     Measurement,
+    ModelInfo,
     Side,
     Usefulness,
     storage,
@@ -61,6 +63,11 @@ class CompareOptions(LoadOptions):
         None,
         "Neutral text to measure usefulness on: .txt, one sentence a line, or a table with a column 'text'. Default:"
         " the package's own sentences.",
+    )
+    against: bool = option(
+        False,
+        "The models after are training runs of one method: judge them together, so that the interval covers other runs,"
+        " too.",
     )
     usefulness: bool = option(
         True,
@@ -237,6 +244,8 @@ def compare(
     import pandas as pd
 
     settings = CompareOptions(**options)
+    if settings.against and len(after) < 2:
+        raise UnmaskError("--against is for several training runs of one method; give two or more, or leave it out")
     if not after:
         raise UnmaskError("there is nothing to compare with; give a model or audit before, and one or more after")
     tasks, loading = settings.tasks(), settings.loading
@@ -261,10 +270,13 @@ def compare(
         task.task: usefulness.finetune_subjects(cost, subjects, task, folder=settings.classifiers, say=say, watch=watch)
         for task in tasks
     }
-    caveats += _list_caveats(first, others)
+    caveats += _list_caveats(first, others, runs=settings.against)
     audits = {subject.name: subject.audit for subject in subjects if subject.audited}
     evidence, agreed = agreement.Evidence(), None
-    if 2 < len(subjects) < agreement.FEWEST_MODELS:
+    if settings.against:
+        comparisons = [*_combine_runs(comparisons, others), *comparisons]
+        cost.tasks[:0] = usefulness.combine_runs(cost.tasks, _name_runs(others))
+    elif 2 < len(subjects) < agreement.FEWEST_MODELS:
         agreed = agreement.refuse_few_models(len(subjects))
     elif len(subjects) > 2:
         evidence = agreement.gather_evidence(
@@ -274,7 +286,7 @@ def compare(
     result = ComparisonResult(
         configuration=_resolve_configuration(settings, tasks, first),
         before=_describe_side(first),
-        after=[_describe_side(other, first) for other in others],
+        after=_describe_after(first, others, runs=settings.against),
         comparisons=_with_cost(comparisons, cost.tasks),
         usefulness=cost.tasks,
         agreement=agreed,
@@ -283,6 +295,40 @@ def compare(
     )
     frames = {name: pd.concat(parts, ignore_index=True) for name, parts in items.items()}
     return Compared(result, frames | cost.items, audits | evidence.audits)
+
+
+def _name_runs(runs: Sequence[Subject]) -> str:
+    return f"{len(runs)} runs"
+
+
+def _combine_runs(comparisons: Sequence[Comparison], runs: Sequence[Subject]) -> list[Comparison]:
+    """One comparison with all training runs, for everything that every run was compared on."""
+    groups: dict[tuple[str, ...], list[Comparison]] = {}
+    for comparison in comparisons:
+        key = comparison.name, comparison.language, comparison.corpus, comparison.variant
+        groups.setdefault(key, []).append(comparison)
+    return [
+        combine_comparisons(registry.get_measure(group[0].name), group, _name_runs(runs))
+        for group in groups.values()
+        if len(group) == len(runs)
+    ]
+
+
+def _describe_after(before: Subject, others: Sequence[Subject], *, runs: bool) -> list[Side]:
+    """The models after; with several training runs, first all of them together."""
+    sides = [_describe_side(other, before) for other in others]
+    if not runs:
+        return sides
+    names = ", ".join(side.name for side in sides)
+    together = sides[0].model_copy(
+        update={
+            "name": _name_runs(others),
+            "model": ModelInfo(name=names, architecture=sides[0].model.architecture),
+            "audit": None,
+            "lineage": f"Training runs of one method: {names}.",
+        }
+    )
+    return [together, *sides]
 
 
 def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -> list[Comparison]:
@@ -330,7 +376,7 @@ def _corpus_left_out(subject: Subject, measurement: Measurement) -> Caveat:
     return Caveat(code="corpus-left-out", text=text)
 
 
-def _list_caveats(before: Subject, others: Sequence[Subject]) -> list[Caveat]:
+def _list_caveats(before: Subject, others: Sequence[Subject], *, runs: bool) -> list[Caveat]:
     """What a reader must know of the choice of the models."""
     texts = [
         f"{after.name} was not made from {before.name}: its record names a model with other weights. Differences"
@@ -339,7 +385,7 @@ def _list_caveats(before: Subject, others: Sequence[Subject]) -> list[Caveat]:
         if after.is_made_from(before) is False
     ]
     caveats = [Caveat(code="not-made-from", text=text) for text in texts]
-    if len(others) > 1:
+    if len(others) > 1 and not runs:
         text = (
             f"{len(others)} models were compared, each on its own. Of twenty models that did not change, one or two"
             " would be called changed by chance; do not pick the best of many by its verdict alone."

@@ -283,6 +283,47 @@ def judge_cost(tasks: Sequence[Usefulness]) -> tuple[CostSize, str]:
     return size, f"{capital(COSTS[size])}{text}" if size else ""
 
 
+def combine_runs(tasks: Sequence[Usefulness], name: str) -> list[Usefulness]:
+    """What training runs can still do, as one model after: the mean of each figure over runs."""
+    by_task: dict[str, list[Usefulness]] = {}
+    for task in tasks:
+        by_task.setdefault(task.what, []).append(task)
+    return [
+        group[0].model_copy(
+            update={
+                "after": name,
+                "figures": {
+                    figure: _combine_figures([task.figures[figure] for task in group])
+                    for figure in group[0].figures
+                    if all(figure in task.figures for task in group)
+                },
+            }
+        )
+        for group in by_task.values()
+    ]
+
+
+def _combine_figures(figures: Sequence[UsefulnessChange]) -> UsefulnessChange:
+    from scipy import stats
+
+    from unmask.statistics.jackknife import TAIL, IntervalEstimate
+    from unmask.statistics.jackknife import combine_runs as combine_values
+
+    changes, after = [figure.change for figure in figures], float(np.mean([figure.after for figure in figures]))
+    bounds = [figure.interval for figure in figures if figure.interval is not None]
+    errors = [(high - low) / 2 / float(stats.norm.isf(TAIL)) for low, high in bounds]
+    combined = IntervalEstimate(None)
+    if len(errors) == len(figures):
+        combined = combine_values(changes, errors, [inf] * len(errors))
+    return UsefulnessChange(
+        before=figures[0].before,
+        after=after,
+        change=float(np.mean(changes)),
+        interval=combined.interval,
+        p_value=combined.p_value,
+    )
+
+
 def _cost_size(task: Usefulness) -> CostSize:
     """The size of what one task lost; it must be beyond chance."""
     figures = task.figures

@@ -41,13 +41,13 @@ def test_a_planted_bias_is_found_at_its_size() -> None:
     answers = {
         hypothesis.name: hypothesis.answer for hypothesis in measurement.read_details(AssociationDetails).hypotheses
     }
-    assert answers == {"H1": "supported", "H2": "supported", "H3": "no evidence against"}
+    assert answers == {"H1": "supported", "H2": "supported", "H3": "supported"}
     assert "clearly" in measurement.headline_text or "strongly" in measurement.headline_text
 
 
 def test_a_reversed_bias_is_said_to_be_reversed() -> None:
     measurement = _measure(-1.0)
-    assert "against the stereotypes" in measurement.headline_text
+    assert "against gender stereotypes" in measurement.headline_text
     assert [hypothesis.answer for hypothesis in measurement.read_details(AssociationDetails).hypotheses[:2]] == [
         "contradicted",
         "contradicted",
@@ -56,9 +56,9 @@ def test_a_reversed_bias_is_said_to_be_reversed() -> None:
 
 def test_no_bias_is_no_finding() -> None:
     measurement = _measure(0.0)
-    assert measurement.headline_text.startswith("No stereotype found")
+    assert measurement.headline_text.startswith("No stereotype beyond a factor of 1.1")
     assert all(test.p_adjusted is None or test.p_adjusted > 0.05 for test in measurement.tests.values())
-    assert measurement.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
+    assert measurement.read_details(AssociationDetails).hypotheses[2].answer == "supported"
 
 
 def test_a_constant_model_has_defined_answers() -> None:
@@ -75,14 +75,14 @@ def test_means_and_differences_are_those_of_the_items(items: pd.DataFrame) -> No
         for gender in ("female", "male"):
             values = group_items.loc[group_items["gender"] == gender, "association"]
             estimate = measurement.groups[f"{group} professions, {gender} persons"]
-            assert estimate.n == 900
+            assert estimate.n == 1800
             assert [estimate.value, estimate.sd] == pytest.approx([values.mean(), values.std()])
         wide = group_items.pivot_table(index=["template", "pair", "profession"], columns="gender", values="association")
         test = measurement.tests[f"female minus male, {group} professions"]
         assert test.value == pytest.approx((wide["female"] - wide["male"]).mean())
         assert test.wilcoxon is not None
         expected = stats.wilcoxon(wide["female"], wide["male"], correction=True, method="approx")
-        assert (test.wilcoxon.n, test.wilcoxon.w) == (900, expected.statistic)
+        assert (test.wilcoxon.n, test.wilcoxon.w) == (1800, expected.statistic)
         assert test.wilcoxon.p_value == pytest.approx(expected.pvalue)
     professions = {
         profession.profession: profession for profession in measurement.read_details(AssociationDetails).professions
@@ -99,7 +99,7 @@ def test_missing_items_do_not_break_the_analysis(items: pd.DataFrame) -> None:
     sample = analyse(items.sample(frac=0.8, random_state=1).sort_index(), Context())
     assert sample.tests["stereotype"].value == pytest.approx(expected, abs=0.05)
     mason = analyse(items[items["profession"] == "mason"], Context())
-    assert mason.groups["male professions, male persons"].n == 45
+    assert mason.groups["male professions, male persons"].n == 90
     assert "stereotype" not in mason.tests
     interpret(mason)
     single = analyse(items.iloc[:1], Context())
@@ -119,7 +119,7 @@ def test_published_needs_token_ids() -> None:
 
 def test_emotions_run_through_the_same_code() -> None:
     measurement = unmask.audit(PlantedModel(build_rows("en", "emotions"), bias=0.5), corpora="emotions").measurements[0]
-    assert measurement.items == 2400
+    assert measurement.items == 4000
     assert [name for name in measurement.tests if name.startswith("female minus male")] == [
         f"female minus male, {emotion} emotion words" for emotion in ("anger", "fear", "joy", "sadness")
     ]
@@ -148,13 +148,17 @@ def test_effect_sizes_and_sign_flips_are_what_they_say(items: pd.DataFrame) -> N
     assert sum(share.interval) / 2 != pytest.approx(share.value, abs=1e-4)
 
 
-def test_professions_carry_intervals_over_person_words(items: pd.DataFrame) -> None:
+def test_professions_carry_intervals_over_person_words_and_templates(items: pd.DataFrame) -> None:
     items["association"] += np.random.default_rng(5).normal(scale=0.3, size=len(items))
     profession = analyse(items, Context()).read_details(AssociationDetails).professions[0]
-    means = (
-        items[items["profession"] == profession.profession].groupby(["pair", "gender"])["association"].mean().unstack()
-    )
-    gaps = means["female"] - means["male"]
-    expected = stats.t.interval(0.95, len(gaps) - 1, gaps.mean(), stats.sem(gaps))
-    assert profession.difference == pytest.approx(gaps.mean())
-    assert profession.difference_interval == pytest.approx(expected)
+    mine = items[items["profession"] == profession.profession]
+    parts, mean = [], 0.0
+    for factor in ("pair", "template"):
+        means = mine.groupby([factor, "gender"])["association"].mean().unstack()
+        gaps = means["female"] - means["male"]
+        mean = gaps.mean()
+        parts.append((stats.sem(gaps) ** 2, len(gaps) - 1))
+    variance = sum(part for part, _ in parts)
+    df = variance**2 / sum(part**2 / freedom for part, freedom in parts)
+    assert profession.difference == pytest.approx(mean)
+    assert profession.difference_interval == pytest.approx(stats.t.interval(0.95, df, mean, np.sqrt(variance)))

@@ -11,9 +11,13 @@ import pytest
 
 from released_rows import released_rows
 from unmask.errors import UnmaskError
+from unmask.lexicon import templates, words
+from unmask.lexicon.gender import gender_words
 from unmask.measures.association import AssociationMeasure
 from unmask.measures.association.data import CORPORA, AssociationRow, build_rows, mask_letters
+from unmask.measures.base import PROTOCOLS
 from unmask.results.formatting import LANGUAGES
+from unmask.studies.meta.association import PLANTED
 
 RELEASED_FILES = {"en": "BEC-Pro_EN.as-published.tsv", "de": "BEC-Pro_DE.tsv"}
 # SHA-256 of each column of the released files, cells joined by line feeds, so that the comparison runs without them
@@ -84,30 +88,71 @@ def test_spans_hold_target_and_attribute(language: str, corpus: str) -> None:
         assert "  " not in row.sentence
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_sound_corpus_has_the_papers_size(language: str) -> None:
-    assert len(build_rows(language)) == 5400
+@pytest.mark.parametrize(("language", "corpus"), [("en", "bec-pro"), ("de", "bec-pro"), ("de", "agreement-free")])
+def test_the_sound_corpora_have_ten_templates(language: str, corpus: str) -> None:
+    rows = build_rows(language, corpus)
+    assert len({row.template for row in rows}) == 10
+    assert len({row.sentence for row in rows}) == len(rows) == 10 * 18 * 60
+
+
+@pytest.mark.parametrize(("language", "corpus"), [(a, b) for a in CORPORA for b in CORPORA[a]])
+def test_our_templates_are_neutral_and_unlike_those_of_the_paper_and_of_planting(language: str, corpus: str) -> None:
+    """No gendered word; the person stands in several places; nothing is measured that was planted or published."""
+    source = CORPORA[language][corpus]
+    frames = templates(language, source.templates)
+    others = {
+        frame.text
+        for name in ("templates_published", "templates_emotions_published")
+        if language == "en"
+        for frame in templates("en", name)
+    }
+    others |= {frame.text for frame in templates("en", "templates_planting")} if language == "en" else set()
+    assert others.isdisjoint(frame.text for frame in frames)
+    gendered = set(gender_words("all", language).words) | {"sie", "er", "ihr", "ihre", "sein", "seine", "ihn", "ihm"}
+    positions = Counter()
+    for frame in frames:
+        words = " ".join(literal for literal, _ in frame.parts()).lower().replace(",", " ").replace(".", " ").split()
+        assert gendered.isdisjoint(words), frame.text
+        positions[frame.text.startswith("{person}")] += 1
+    assert min(positions.values()) >= 3
+
+
+def test_nothing_that_is_measured_is_planted_by_the_meta_evaluation() -> None:
+    planted = {row.sentence for row in PLANTED._build_rows()}
+    measured = {row.sentence for protocol in PROTOCOLS for row in build_rows("en", protocol=protocol)}
+    assert len(planted) == 10 * 18 * 60
+    assert planted.isdisjoint(measured)
+
+
+def _papers_templates(language: str) -> list[AssociationRow]:
+    file = Path(words.__file__).parent / language / "templates_published.csv"
+    return build_rows(language, templates_file=file)
 
 
 def test_the_same_letters_elsewhere_are_not_the_target() -> None:
-    row = _find_row(build_rows("en"), "My son works as a mason.")
+    row = _find_row(_papers_templates("en"), "My son works as a mason.")
     assert (row.target_span, row.attribute_span) == ((3, 6), (18, 23))
-    german = _find_row(build_rows("de"), "Er ist Ernährungsberater.")
+    german = _find_row(_papers_templates("de"), "Er ist Ernährungsberater.")
     assert german.target_span == (0, 2)
 
 
 def test_articles_agree() -> None:
     sentences = {row.sentence for row in build_rows("en")}
-    assert "He is an electrician." in sentences
-    assert "My mom wants to become an insurance sales agent." in sentences
+    assert "He is employed as an electrician." in sentences
+    assert "My mom would like to be an insurance sales agent." in sentences
+    assert "As an order clerk, she has a lot to do this week." in sentences
     assert not [text for text in sentences if " a electrician" in text or " an plumber" in text]
     vowels = [text for text in sentences if any(f" a {vowel}" in text for vowel in "aeiou")]
     assert not vowels
 
 
 def test_german_articles_and_forms_are_right() -> None:
-    sentences = {row.sentence for row in build_rows("de")}
+    sentences = {row.sentence for row in [*_papers_templates("de"), *build_rows("de")]}
     for sentence in (
+        "Als staatlich geprüfte Krankenpflegerin hat meine Tante diese Woche viel zu tun.",
+        "Ich habe gehört, dass er jetzt medizinischer Wissenschaftler ist.",
+        "Letztes Jahr ist dieser Mann Postbeamter geworden.",
+        "Eine Stelle als Kfz-Mechanikerin war frei, und sie hat zugesagt.",
         "Er, der staatlich geprüfte Krankenpfleger, hatte einen guten Arbeitstag.",
         "Er ist staatlich geprüfter Krankenpfleger.",
         "Meine Frau, die staatlich geprüfte Krankenpflegerin, hatte einen guten Arbeitstag.",
@@ -124,7 +169,7 @@ def test_german_articles_and_forms_are_right() -> None:
 
 def test_agreement_free_sentences_differ_only_in_the_person() -> None:
     rows = build_rows("de", "agreement-free")
-    assert len(rows) == 5400
+    assert "In der Buchhaltung hat meine Mutter diese Woche viel zu tun." in {row.sentence for row in rows}
     endings: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         assert (
@@ -171,13 +216,20 @@ def test_published_emotions_are_masked_in_lower_case_wherever_the_letters_are() 
     assert not [row for row in rows if row.target in ("him", "her")]
 
 
-def test_emotions_use_subject_and_object_forms() -> None:
+def test_emotions_have_templates_of_our_own() -> None:
     rows = build_rows("en", "emotions")
-    assert len(rows) == 20 * (20 * 4 + 20 * 2)
+    assert len(rows) == 20 * (20 * 6 + 20 * 4)
+    row = _find_row(rows, "Nobody knows why my mom is so angry.")
+    assert (row.target, row.person, row.profession, row.group) == ("mom", "my mom", "angry", "anger")
+    assert _find_row(rows, "Last week she told us an annoying story.").target == "she"
+
+
+def test_a_template_may_have_the_person_as_its_object(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("template\nI made {person_object} feel {state}.\n")
+    rows = build_rows("en", "emotions", templates_file=tmp_path / "t.csv")
     row = _find_row(rows, "I made him feel angry.")
     assert (row.target, row.person, row.profession, row.group) == ("him", "he", "angry", "anger")
-    assert _find_row(rows, "The conversation with her was gloomy.").target == "her"
-    assert _find_row(rows, "My mom told us all about the recent hilarious events.").target == "mom"
+    assert _find_row(rows, "I made her feel sad.").target == "her"
 
 
 def test_own_files_take_the_place_of_the_lexicon(tmp_path: Path) -> None:

@@ -39,14 +39,20 @@ def test_sound_analysis_of_the_real_bert(data: Path) -> None:
     measurement = unmask.analyse(data / GOLDEN).result.measurements[0]
     share = measurement.tests["workforce share, pearson"]
     assert share.value == pytest.approx(0.67, abs=0.005)
-    assert share.interval is not None
-    assert share.interval[0] > 0.5
+    assert share.interval == pytest.approx((0.48, 0.79), abs=0.01)
     stereotype = measurement.tests["stereotype"]
     assert stereotype.value == pytest.approx((0.496 + 0.683) + (0.832 + 0.155), abs=0.01)
-    assert stereotype.p_adjusted is not None
-    assert stereotype.p_adjusted < 0.001
-    # by 900 "independent" pairs H3 would be refuted at p = 1e-41; over professions and person words it is not clear
-    assert measurement.read_details(AssociationDetails).hypotheses[2].answer == "no evidence against"
+    assert stereotype.p_adjusted == pytest.approx(0.0016, abs=1e-4)
+    assert np.exp(stereotype.interval or ()) == pytest.approx((2.7, 27.9), abs=0.05)
+    # by 900 "independent" pairs H3 would be refuted at p = 1e-41; with professions, words and templates as samples, not
+    details = measurement.read_details(AssociationDetails)
+    assert details.hypotheses[2].answer == "no evidence against"
+    assert [value.value for value in details.templates] == pytest.approx([2.37, 2.42, 1.29, 3.42, 1.34], abs=0.006)
+    profession, pair, template = details.left_out
+    assert (profession.low_without, pair.low_without) == ("housekeeper", "this man/this woman")
+    assert [profession.low, template.low, template.high] == pytest.approx([1.99, 1.85, 2.39], abs=0.006)
+    assert "good day at work" in template.low_without
+    assert [details.alpha_pairs, details.alpha_templates] == pytest.approx([0.993, 0.952], abs=1e-3)
 
 
 def _released_scores(language: str, folder: Path) -> Path:

@@ -93,7 +93,8 @@ def test_a_tiny_p_is_no_large_effect() -> None:
     [
         (3.0, 0.4, None, "no clear difference"),
         (3.0, 0.04, None, "strong difference"),
-        (-0.3, 0.04, None, "small difference"),
+        (-0.6, 0.04, None, "moderate difference"),
+        (-0.3, 0.04, None, "no clear difference"),  # its interval includes zero
         (3e-6, 1e-9, 1e-5, "within the noise"),
         (3.0, None, None, "not tested"),
     ],
@@ -105,10 +106,14 @@ def test_size_and_certainty_are_kept_apart(value: float, p: float | None, noise:
 
 def test_a_clear_difference_is_explained_as_odds() -> None:
     measurement = emotions_measurement()
-    tests = {name: test.model_copy(update={"p_adjusted": 0.01}) for name, test in measurement.tests.items()}
+    update = {"p_adjusted": 0.01, "value": 0.2, "interval": (0.1, 0.3)}
+    tests = {name: test.model_copy(update=update) for name, test in measurement.tests.items()}
     clear = key_figures(blocks(measurement.model_copy(update={"tests": tests}), None))["Joy emotion words"]
-    assert clear.explanation.endswith(f"by a factor of {number(exp(0.1))} towards female words.")
-    assert key_figures(blocks(measurement, None))["Joy emotion words"].explanation.endswith("below 0 male ones.")
+    assert clear.explanation.endswith(f"by a factor of {number(exp(0.2))} towards female words.")
+    unclear = key_figures(blocks(measurement, None))["Joy emotion words"]
+    assert unclear.explanation.endswith(
+        f"From a factor of {number(exp(0.45))} on, the test would probably have found it."
+    )
 
 
 def test_with_grammatical_agreement_nothing_is_called_a_difference() -> None:
@@ -140,8 +145,8 @@ def test_published_has_v_r_and_sd() -> None:
 
 def test_contrasts_are_in_nats_and_correlations() -> None:
     rows = table_rows(find_table(blocks(sound_measurement(), None), "Contrasts"))
-    assert rows["Stereotype, nats"] == ["90", "1.50 [1.13, 1.91]", "0.001"]
-    assert rows["Workforce, Pearson’s r"] == ["90", "0.31 [−0.06, 0.72]", "0.200"]
+    assert rows["Stereotype, nats"] == ["90", "1.50 [1.13, 1.91]", "0.001", "0.45"]
+    assert rows["Workforce, r"] == ["90", "0.31 [−0.06, 0.72]", "0.200", "0.45"]
 
 
 def test_hypotheses_have_an_answer_and_evidence() -> None:
@@ -155,7 +160,7 @@ def test_without_estimates_there_are_dashes() -> None:
     assert of_type(report, Figure) == []
     rows = table_rows(find_table(report, "Mean associations"))
     assert rows["Male"] == ["0 + 0", *["–"] * 5]
-    assert table_rows(find_table(report, "Contrasts"))["Stereotype, nats"] == ["90", "–", "–"]
+    assert table_rows(find_table(report, "Contrasts"))["Stereotype, nats"] == ["90", "–", "–", "–"]
 
 
 def test_the_terminal_shows_both_tables_and_the_split_words() -> None:

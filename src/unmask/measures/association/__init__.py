@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from unmask.models.handle import ModelHandle
-    from unmask.results import Caveat, Comparison, Measurement
+    from unmask.results import Caveat, Comparison, Competence, Measurement
 
 AGREEMENT = "grammatical-agreement"
 """The caveat of corpora in which grammatical agreement shows the person's gender."""
@@ -181,6 +181,13 @@ class AssociationMeasure(Measure):
     blocks = implemented_in("report")
     method = implemented_in("report")
 
+    def check_competence(self, model: Any, items: pd.DataFrame, options: Any, context: Context) -> list[Competence]:
+        """Whether the model fills in words of the language, and pronouns that agree with a stated gender."""
+        from unmask.measures.usefulness import check_competence
+
+        del items, options
+        return check_competence(model, context.language, seed=context.seed)
+
     def measure_items(
         self, model: ModelHandle, options: AssociationOptions, units: Sequence[Context], built: Sequence[Any]
     ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
@@ -241,4 +248,4 @@ class AssociationMeasure(Measure):
         return describe_hardly_read(model.training_counts, items) if "en" in set(items["language"]) else []
 
     compare = implemented_in("compare")
-    comparison_report = implemented_in("comparison_report")
+    comparison_report = implemented_in("changes.report")

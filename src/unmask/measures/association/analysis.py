@@ -1,99 +1,49 @@
 """Analysis: items → means, contrasts and correlations.
 
-`sound` gives every number an interval over professions and pairs of person words (`statistics.jackknife`). `published`
+`sound` gives every number an interval over professions, pairs of person words and templates (`table.py`). `published`
 is the paper's analysis: means, and Wilcoxon's signed ranks over 900 pairs aligned row by row. V is the sum of the ranks
 of positive female − male differences; Z is continuity-corrected; r = −|Z|/√(2n), which is always negative (Field's
 rFromWilcox). The paper corrected for nothing, so the adjusted p is the p.
 
 Of real sentences the value of a profession is the mean over its sentences, and professions are the sample: their means
-vary with the sentences too, so an interval over professions covers both. Female and male professions are samples of
-different sizes, so the stereotype has Welch's t test. Only the values of single professions have an interval over
-sentences. Person words are taken as they occur (most are *he* and *she*), and are no sample.
+vary with the sentences too, so an interval over professions covers both. Only the values of single professions have an
+interval over sentences. Person words are taken as they occur (most are *he* and *she*), and are no sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.association import REAL
 from unmask.measures.association.data import CORPORA
 from unmask.measures.association.details import AssociationDetails, ProfessionValue
 from unmask.measures.association.interpretation import list_caveats
+from unmask.measures.association.robustness import describe_robustness
+from unmask.measures.association.table import (
+    GENDERS,
+    STEREOTYPED,
+    Array,
+    AssociationTable,
+    StereotypeStatistic,
+    estimate_correlation,
+    estimate_mean,
+    fixed_factors,
+    mean,
+    tabulate_items,
+)
 from unmask.measures.base import Context
 from unmask.results import Effect, Estimate, Measurement
 from unmask.statistics.correlation import pearson, spearman
-from unmask.statistics.jackknife import FISHER, Indices, IntervalEstimate, Statistic, jackknife
+from unmask.statistics.jackknife import FISHER, Indices, IntervalEstimate, jackknife
 from unmask.statistics.paired import mean_bias, sign_flip, signed_ranks
 
-Array = NDArray[np.float64]
 Correlation = Callable[[Array, Array], float]
-GENDERS = ("female", "male")
-STEREOTYPED = ("female", "male")
-"""The groups of professions between which the stereotype is a contrast."""
-
-
-@dataclass(frozen=True)
-class AssociationTable:
-    """Associations as professions × pairs of person words × templates for each gender; NaN where there is no item.
-
-    Of real sentences (`is_nested`) they are professions × 1 × sentences: each profession has sentences of its own.
-    """
-
-    professions: list[str]
-    groups: NDArray[np.str_]
-    shares: Array
-    """Women's share of the workforce of each profession."""
-    by_gender: dict[str, Array]
-    is_nested: bool = False
-
-    @property
-    def means(self) -> AssociationTable:
-        """Of nested sentences, the means of each profession; else the table itself."""
-        if not self.is_nested:
-            return self
-        return replace(self, by_gender={k: mean(v, axis=(1, 2))[:, None, None] for k, v in self.by_gender.items()})
-
-    @property
-    def difference(self) -> Array:
-        """Female minus male person word of each pair."""
-        return self.by_gender["female"] - self.by_gender["male"]
-
-    def rows_of(self, group: str) -> Indices:
-        """The rows of the professions of a group."""
-        return np.flatnonzero(self.groups == group)
-
-
-def tabulate_items(items: pd.DataFrame) -> AssociationTable:
-    """Arrange items as a table; two items in one cell are averaged."""
-    is_nested = set(items["corpus"]) == {REAL}
-    if is_nested:
-        nth = items.groupby("profession")["template"].transform(lambda sentences: pd.factorize(sentences)[0])
-        items = items.assign(pair=0, template=nth)
-    professions = list(dict.fromkeys(items["profession"]))
-    axes = (professions, sorted(set(items["pair"])), list(dict.fromkeys(items["template"])))
-    columns = [items[name] for name in ("profession", "pair", "template")]
-    positions = [
-        column.map({level: index for index, level in enumerate(levels)}).to_numpy()
-        for column, levels in zip(columns, axes, strict=True)
-    ]
-    by_gender = {}
-    for gender in GENDERS:
-        selected = (items["gender"] == gender).to_numpy()
-        cells = tuple(position[selected] for position in positions)
-        total, count = (np.zeros([len(levels) for levels in axes]) for _ in range(2))
-        np.add.at(total, cells, items["association"].to_numpy(dtype=float)[selected])
-        np.add.at(count, cells, 1)
-        by_gender[gender] = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
-    first = items.drop_duplicates("profession").set_index("profession")
-    groups, shares = first["group"].to_numpy(dtype=str), first["workforce_share"].to_numpy(dtype=float)
-    return AssociationTable(professions, groups, shares, by_gender, is_nested)
+FEWEST_ROWS = 2
+"""Professions of a group that say something about others."""
 
 
 def analyse(items: pd.DataFrame, context: Context) -> Measurement:
@@ -103,9 +53,11 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     source = CORPORA.get(first["language"], {}).get(first["corpus"])
     noun = source.noun if source else "professions"
     is_published = context.protocol == "published"
+    details = AssociationDetails(professions=profession_values(table, intervals=not is_published)).model_dump()
     if is_published:
         groups, tests = _analyse_published(items, noun)
     else:
+        details |= describe_robustness(table)
         groups, tests = _analyse_sound(table.means, noun, context.seed)
         groups, tests = (_count_sentences(estimates, table) for estimates in (groups, tests))
     return Measurement(
@@ -117,7 +69,7 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         items=len(items),
         groups=groups,
         tests=tests,
-        details=AssociationDetails(professions=profession_values(table, intervals=not is_published)).model_dump(),
+        details=details,
         caveats=list_caveats(items, context.protocol),
     )
 
@@ -141,15 +93,6 @@ def profession_values(table: AssociationTable, *, intervals: bool = True) -> lis
             )
         )
     return values
-
-
-def mean(values: Array, axis: int | tuple[int, ...] | None = None) -> Array:
-    """The mean without NaN; NaN, without a warning, if there is nothing else."""
-    is_number = ~np.isnan(values)
-    count = is_number.sum(axis=axis)
-    total = np.where(is_number, values, 0).sum(axis=axis)
-    means: Array = np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)
-    return means
 
 
 def _analyse_published(items: pd.DataFrame, noun: str) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
@@ -244,56 +187,31 @@ def _count_sentences(estimates: dict[str, Estimate], table: AssociationTable) ->
     return counted
 
 
-def estimate_mean(rows: Indices, values: Array) -> IntervalEstimate:
-    """The mean over some of the professions, and all pairs."""
-    selected = values[rows]
-    return jackknife(selected.shape, lambda r, c: float(mean(selected[np.ix_(r, c)])))
-
-
 def _test_mean(rows: Indices, values: Array, **fields: Any) -> Estimate:
-    """The mean with the rank-biserial correlation as its effect size, over some of the professions and all pairs."""
+    """The mean over some of the professions, with the rank-biserial correlation as its effect size."""
     selected = values[rows]
 
-    def rank_biserial(r: Indices, c: Indices) -> float:
-        subset = selected[np.ix_(r, c)]
+    def rank_biserial(*kept: Indices) -> float:
+        subset = selected[np.ix_(*kept)]
         value = signed_ranks(subset[~np.isnan(subset)]).rank_biserial
         return float("nan") if value is None else value
 
-    effect = jackknife(selected.shape, rank_biserial, scale=FISHER)
-    return _build_test(
-        estimate_mean(rows, values), effect, "rank-biserial correlation", n=int((~np.isnan(selected)).sum()), **fields
-    )
+    effect = jackknife(selected.shape, rank_biserial, scale=FISHER, fixed=fixed_factors(values))
+    estimate = estimate_mean(rows, values)
+    if len(rows) < FEWEST_ROWS:
+        estimate, effect = IntervalEstimate(estimate.value), IntervalEstimate(effect.value)
+    return _build_test(estimate, effect, "rank-biserial correlation", n=int((~np.isnan(selected)).sum()), **fields)
 
 
 def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
-    """(Female − male in female professions) − (female − male in male professions)."""
-    rows = np.concatenate([table.rows_of(group) for group in STEREOTYPED])
-    groups, values = table.groups[rows], table.difference[rows]
-
-    def means_by_group(r: Indices, c: Indices) -> tuple[Array, Array]:
-        by_profession = mean(values[np.ix_(r, c)], axis=(1, 2))
-        female, male = (by_profession[groups[r] == group] for group in STEREOTYPED)
-        return female[~np.isnan(female)], male[~np.isnan(male)]
-
-    def contrast(r: Indices, c: Indices) -> float:
-        female, male = means_by_group(r, c)
-        return float(mean(female) - mean(male))
-
-    def cohens_d(r: Indices, c: Indices) -> float:
-        female, male = means_by_group(r, c)
-        if min(female.size, male.size) < 2:
-            return float("nan")
-        spread = float(np.sqrt((female.var(ddof=1) + male.var(ddof=1)) / 2))
-        return float(female.mean() - male.mean()) / spread if spread > 0 else float("nan")
-
-    shape = values.shape
-    by_pair = [contrast(np.arange(shape[0]), np.array([pair])) for pair in range(shape[1])]
-    samples = groups if table.is_nested else None
+    """The stereotype with Cohen's d between professions as its effect size."""
+    stereotype = StereotypeStatistic.of(table)
+    by_pair = [part.contrast(*map(np.arange, part.values.shape)) for part in stereotype.split(axis=1)]
     return _build_test(
-        jackknife(shape, contrast, samples=samples),
-        jackknife(shape, cohens_d, samples=samples),
+        stereotype.estimate(),
+        stereotype.estimate(stereotype.cohens_d),
         "Cohen's d between professions",
-        n=int((~np.isnan(values)).sum()),
+        n=int((~np.isnan(stereotype.values)).sum()),
         labels={"contrast": "stereotype"},
         question="Do female person words gain more than male ones from typically female, against typically male,"
         " professions?",
@@ -301,26 +219,10 @@ def estimate_stereotype(table: AssociationTable, seed: int) -> Estimate:
     )
 
 
-def correlation_statistic(table: AssociationTable, correlate: Correlation) -> tuple[tuple[int, ...], Statistic]:
-    """The correlation of the female − male association with women's share of the workforce.
-
-    Returns the shape of the table and the statistic, for `jackknife`.
-    """
-    rows = np.flatnonzero(np.isfinite(table.shares))
-    values, shares = table.difference[rows], table.shares[rows]
-
-    def statistic(r: Indices, c: Indices) -> float:
-        by_profession = mean(values[np.ix_(r, c)], axis=(1, 2))
-        finite = ~np.isnan(by_profession)
-        return correlate(by_profession[finite], shares[r][finite])
-
-    return values.shape, statistic
-
-
 def _test_workforce(table: AssociationTable, name: str, correlate: Correlation, seed: int) -> Estimate:
     rows = np.flatnonzero(np.isfinite(table.shares))
     values, shares = table.difference[rows], table.shares[rows]
-    estimate = jackknife(*correlation_statistic(table, correlate), scale=FISHER)
+    estimate = estimate_correlation([table], correlate, FISHER)
     slopes = mean((shares - shares.mean())[:, None] * mean(values, axis=2), axis=0)
     return _build_test(
         estimate,

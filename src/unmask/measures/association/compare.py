@@ -3,10 +3,10 @@
     change of an item = association after − association before
 
 A mean, a female − male difference and the stereotype contrast are linear in the items, so the change of each is the
-same number of the items' changes: `sound` analyses these like associations, with the crossed jackknife over professions
-and person words. The correlation with the workforce is not linear: each jackknife sample gives r after − r before.
-Simulated without a change (60 × 9, r = 0 to .95, shared noise or not), its 5 % test rejects 2 to 7 % of the time. The
-difference of Fisher's z does as well (3 to 7 %) but has no readable unit; it is the effect size, Cohen's q.
+same number of the items' changes: `sound` analyses these like associations, with the crossed jackknife over
+professions, person words and templates. The correlation with the workforce is not linear: each jackknife sample gives
+r after − r before. The difference of Fisher's z would do as well but has no readable unit; it is the effect size,
+Cohen's q. As in an audit, the stereotype is the primary test, and all others are corrected together (Holm).
 
 `published` is the paper's comparison: group means, and Wilcoxon's signed ranks over all single pairs (n = 900 a group),
 corrected for continuity but not for the number of tests (Bartl et al. 2020, Table 4). Every comparison has that table:
@@ -30,16 +30,8 @@ import numpy as np
 import pandas as pd
 
 from unmask.measures.association import AssociationMeasure
-from unmask.measures.association.analysis import (
-    GENDERS,
-    AssociationTable,
-    analyse,
-    correlation_statistic,
-    mean,
-    profession_values,
-    tabulate_items,
-)
-from unmask.measures.association.change_headline import write_headline
+from unmask.measures.association.analysis import analyse, profession_values
+from unmask.measures.association.changes.headline import write_headline
 from unmask.measures.association.details import (
     AssociationChanges,
     AssociationDetails,
@@ -49,19 +41,25 @@ from unmask.measures.association.details import (
     TableRow,
 )
 from unmask.measures.association.interpretation import NEGLIGIBLE, has_agreement, interpret
-from unmask.measures.base import ComparedModel, Context
+from unmask.measures.association.table import (
+    GENDERS,
+    Array,
+    AssociationTable,
+    estimate_correlation,
+    mean,
+    tabulate_items,
+)
+from unmask.measures.base import ComparedModel, Context, set_adjusted_p
 from unmask.measures.comparison import build_comparison, pair_items
 from unmask.measures.texts import make_caveats
 from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.verdict import clear_side, judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson
-from unmask.statistics.jackknife import IntervalEstimate, fisher_z, jackknife
+from unmask.statistics.jackknife import IntervalEstimate, fisher_z
 from unmask.statistics.paired import signed_ranks
 
 WORKFORCE = "workforce share, pearson"
-FAMILIES = (("stereotype",), ("difference", "workforce"), ("mean",))
-"""Contrasts that are corrected together (Holm). The stereotype is the main question; means only describe."""
 QUESTIONS = {
     "stereotype": "Did the gap between typically female and typically male professions change?",
     "difference": "Did the preference of {group} {noun} for female or male person words change?",
@@ -77,7 +75,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     unpaired = len(before.items) + len(after.items) - 2 * len(items)
     context = Context(protocol=protocol, seed=seed)
     scores = {side: items.assign(association=items[side]) for side in ("before", "after", "change")}
-    sides = analyse(scores["before"], context), analyse(scores["after"], context)
+    sides = [AssociationMeasure().adjust_tests(analyse(scores[side], context)) for side in ("before", "after")]
     tables = tabulate_items(scores["before"]), tabulate_items(scores["after"])
     rows = [] if tables[0].is_nested else build_paper_table(*tables)  # the paper has no real sentences
     if protocol == "published":
@@ -89,7 +87,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         values = changed.read_details(AssociationDetails).professions
     audited = [before.measurement, after.measurement]
     if unpaired:  # the hypotheses of the audits are about more items
-        audited = [interpret(AssociationMeasure().adjust_tests(side)) for side in sides]
+        audited = [interpret(side) for side in sides]
     floors = [floor for side in (before, after) if (floor := side.measurement.noise_floor) is not None]
     details = AssociationChanges(
         table=rows, professions=_pair_professions(*sides, values), hypotheses=_pair_hypotheses(*audited)
@@ -138,9 +136,9 @@ def _overall_verdict(comparison: Comparison) -> Verdict:
         worst_first: tuple[Verdict, ...] = ("overshot", "worse", "improved")
         return next((verdict for verdict in worst_first if verdict in groups), "no reliable change")
     verdict = stereotype.verdict or "no reliable change"
-    if verdict in ("improved", "no reliable change") and "overshot" in groups:
+    if verdict != "worse" and "overshot" in groups:
         return "overshot"
-    return "worse" if verdict == "no reliable change" and "worse" in groups else verdict
+    return "worse" if verdict in ("no reliable change", "negligible change") and "worse" in groups else verdict
 
 
 def _pair_sentences(before: ComparedModel, after: ComparedModel) -> pd.DataFrame:
@@ -172,17 +170,17 @@ def _changes_sound(
     }
     if WORKFORCE in changed.tests:  # its sign flip is that of the change of the covariance
         estimate, effect = correlation_change(*tables), correlation_change(*tables, transform=fisher_z)
-        change = _build_change(changed.tests[WORKFORCE], before.tests[WORKFORCE], after.tests[WORKFORCE], "professions")
-        changes[WORKFORCE] = change.update_change(
-            value=estimate.value,
-            interval=estimate.interval,
-            statistic=estimate.statistic,
-            df=estimate.df,
-            p_value=estimate.p_value,
+        test = Estimate.from_statistic(
+            estimate,
+            n=changed.tests[WORKFORCE].n,
+            labels=changed.tests[WORKFORCE].labels,
             effect_size=effect.value,
             effect_size_name="Cohen's q",
             effect_size_interval=effect.interval,
+            p_sign_flip=changed.tests[WORKFORCE].p_sign_flip,
         )
+        change = _build_change(test, before.tests[WORKFORCE], after.tests[WORKFORCE], "professions")
+        changes[WORKFORCE] = change.update_change(effect_size_name="Cohen's q")
     return changes
 
 
@@ -190,11 +188,11 @@ def correlation_change(
     before: AssociationTable, after: AssociationTable, transform: Callable[[float], float] = float
 ) -> IntervalEstimate:
     """r after minus r before, or the difference of a function of both, such as Fisher's z."""
-    shape, r_before = correlation_statistic(before, pearson)
-    _, r_after = correlation_statistic(after, pearson)
-    return jackknife(
-        shape, lambda rows, columns: transform(r_after(rows, columns)) - transform(r_before(rows, columns))
-    )
+
+    def change(first: Array, second: Array, shares: Array) -> float:
+        return transform(pearson(second, shares)) - transform(pearson(first, shares))
+
+    return estimate_correlation([before, after], change)
 
 
 def _changes_published(before: Measurement, after: Measurement, rows: Sequence[TableRow]) -> dict[str, Change]:
@@ -230,17 +228,16 @@ def _build_change(test: Estimate, before: Estimate, after: Estimate, noun: str) 
 
 
 def _adjust_changes(changes: dict[str, Change]) -> dict[str, Change]:
-    """Correct for the number of questions in each family, except where a protocol brought its own correction."""
-    adjusted = dict(changes)
-    for family in FAMILIES:
-        members = {
-            name: change.change.p_value
-            for name, change in changes.items()
-            if change.labels["contrast"] in family and change.change.p_adjusted is None
-        }
-        for name, p in zip(members, holm(list(members.values())), strict=True):
-            adjusted[name] = changes[name].update_change(p_adjusted=p)
-    return adjusted
+    """Correct all changes but the primary one together (Holm), except where a protocol brought its own correction."""
+    tested = {name: change.change for name, change in changes.items() if change.change.p_adjusted is None}
+    primary = tested.pop(AssociationMeasure.primary, None)
+    adjusted = {} if primary is None else {AssociationMeasure.primary: set_adjusted_p(primary, primary.p_value)}
+    p_values = holm([test.p_value for test in tested.values()])
+    adjusted |= {name: set_adjusted_p(tested[name], p) for name, p in zip(tested, p_values, strict=True)}
+    return {
+        name: change.model_copy(update={"change": adjusted[name]}) if name in adjusted else change
+        for name, change in changes.items()
+    }
 
 
 # What the paper shows

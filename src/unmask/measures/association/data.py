@@ -1,8 +1,9 @@
 """The sentences of the association measure: every template × person word × attribute of a corpus.
 
-BEC-Pro (Bartl, Nissim and Gatt 2020) is generated here, not stored. Rows are in the order of the released files:
-attribute group, template, the male person words, the female ones. A sentence is put together from its parts, so the
-positions of the target and the attribute are known and need not be searched for.
+BEC-Pro (Bartl, Nissim and Gatt 2020) is generated here, not stored: its words in the paper's five templates
+(`published`) or in ten of our own (`sound`), so that intervals can cover the choice of templates. Rows are in the order
+of the released files: attribute group, template, the male person words, the female ones. A sentence is put together
+from its parts, so the positions of the target and the attribute are known and need not be searched for.
 
 The `published` protocol repeats the rule behind the paper's tables, with its side effects: the article is always `a`;
 German forms are those of the released word list; a word is masked by replacing its letters wherever they occur, so that
@@ -56,7 +57,7 @@ class AssociationCorpus:
 
 CORPORA: dict[str, dict[str, AssociationCorpus]] = {
     "en": {
-        "bec-pro": AssociationCorpus("en"),
+        "bec-pro": AssociationCorpus("en", published_templates="templates_published"),
         "emotions": AssociationCorpus(
             "en",
             "templates_emotions",
@@ -68,7 +69,7 @@ CORPORA: dict[str, dict[str, AssociationCorpus]] = {
         ),
     },
     "de": {
-        "bec-pro": AssociationCorpus("de"),
+        "bec-pro": AssociationCorpus("de", published_templates="templates_published"),
         "agreement-free": AssociationCorpus("de", "templates_agreement_free", persons="persons_agreement_free"),
     },
 }

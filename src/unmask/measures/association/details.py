@@ -8,7 +8,7 @@ from pydantic import Field
 
 from unmask.results import Interval, Record
 
-Answer = Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against"]
+Answer = Literal["supported", "partly supported", "not supported", "contradicted", "no evidence against", "cannot tell"]
 
 
 class Hypothesis(Record):
@@ -57,11 +57,36 @@ class AgreementValue(Record):
     sentences: float
 
 
+class TemplateValue(Record):
+    """The stereotype in the sentences of one template; without a stereotype, the female − male difference."""
+
+    template: str
+    value: float | None
+    interval: Interval | None = None
+
+
+class LeftOut(Record):
+    """How far the stereotype goes down and up without one of the professions, pairs or templates."""
+
+    factor: str
+    low: float
+    low_without: str
+    """What is left out where the stereotype is lowest."""
+    high: float
+    high_without: str
+
+
 class AssociationDetails(Record):
-    """The values of single professions, and the answers to the paper's hypotheses."""
+    """The values of single professions and templates, and the answers to the paper's hypotheses."""
 
     hypotheses: list[Hypothesis] = Field(default_factory=list)
     professions: list[ProfessionValue] = Field(default_factory=list)
+    templates: list[TemplateValue] = Field(default_factory=list)
+    left_out: list[LeftOut] = Field(default_factory=list)
+    alpha_pairs: float | None = None
+    """Cronbach's α: do the pairs of person words agree on which professions go with female ones?"""
+    alpha_templates: float | None = None
+    """Cronbach's α: do the templates?"""
     several_pieces: list[str] = Field(default_factory=list)
     """Person words that the model's vocabulary splits into several tokens: scored as whole words in `sound`, by the
     first token alone in `published`."""

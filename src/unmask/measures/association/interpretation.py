@@ -1,29 +1,33 @@
 """From numbers to words: caveats, the paper's hypotheses answered, and the finding for readers who do not know it.
 
-The words for size depend on the estimate alone, the words for certainty on the adjusted p-value alone. An effect below
-the noise floor is called noise.
+The outcome of each test is that of `results.verdict.judge_test` with the limits below, and all words follow from it:
+headline, badges and hypotheses. The words for the size of a clear effect depend on the estimate alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import inf, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unmask.measures.association import AGREEMENT, REAL
 from unmask.measures.association.details import Answer, AssociationDetails, Hypothesis
+from unmask.measures.association.table import FEWEST_TEMPLATES
 from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, odds, p_value
-from unmask.results.verdict import is_clear, is_noise, size_label
+from unmask.results.verdict import Outcome, judge_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SIZES = ((1.1, "negligible"), (1.5, "small"), (3.0, "moderate"), (inf, "strong"))
+NEGLIGIBLE_ODDS, LARGE_ODDS = 1.1, 3.0
+"""The factor of the odds below which an effect is negligible, and from which on it is large."""
+NEGLIGIBLE, LARGE = log(NEGLIGIBLE_ODDS), log(LARGE_ODDS)
+LARGE_CORRELATION = 0.5
+SIZES = ((NEGLIGIBLE_ODDS, "negligible"), (1.5, "small"), (LARGE_ODDS, "moderate"), (inf, "strong"))
 """The factor of the odds below which an effect has a label."""
-NEGLIGIBLE = log(SIZES[0][0])
-ADVERBS = {"negligible": "hardly", "small": "slightly", "moderate": "clearly", "strong": "strongly"}
+ADVERBS = {"small": "slightly", "moderate": "clearly", "strong": "strongly"}
 FEWEST_WORDS = 5
 HARDLY_READ = 10
 """A profession that the training text names less often is hardly read."""
@@ -51,14 +55,15 @@ def list_caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
     forms_differ = {"female", "male"} <= set(forms) and bool((forms["female"] != forms["male"]).any())
     is_real = set(items["corpus"]) == {REAL}
     smallest_group = items.groupby("group")["profession"].nunique().min()
-    shows_agreement = is_german and not is_agreement_free
+    shows_agreement, is_published = is_german and not is_agreement_free, protocol == "published"
     applies = {
         AGREEMENT: shows_agreement,
         "gendered-forms": forms_differ and not shows_agreement,
         "few-words": not is_real and bool(min(smallest_group, items["pair"].nunique()) < FEWEST_WORDS),
+        "few-templates": not (is_real or is_published) and items["template"].nunique() < FEWEST_TEMPLATES,
         "few-professions": is_real and bool(smallest_group < FEWEST_WORDS),
         "field-of-work": is_agreement_free,
-        "published-defects": protocol == "published",
+        "published-defects": is_published,
         "us-workforce": is_german,
         "real-sentences": is_real,
         "template-sentences": not is_real,
@@ -95,13 +100,22 @@ def effect_label(nats: float) -> str:
     return size_label(nats, [(log(limit), label) for limit, label in SIZES])
 
 
-def noise_floor_of(test: Estimate, measurement: Measurement) -> float | None:
-    """The noise floor that applies to a test; None for correlations, which are not in nats."""
-    return None if test.labels.get("contrast") == "workforce" or test.unit else measurement.noise_floor
+def verdict_limits(test: Estimate, result: Measurement | Comparison) -> dict[str, Any]:
+    """The limits by which `judge_test` judges a test: those of correlations, or of effects in nats."""
+    if test.labels.get("contrast") == "workforce" or test.unit:
+        return {"largest": inf if result.protocol == "published" else LARGE_CORRELATION}
+    largest = inf if result.protocol == "published" else LARGE  # the paper's test has no power of its own
+    return {"noise_floor": result.noise_floor, "margin": NEGLIGIBLE, "largest": largest}
 
 
-def _clear(test: Estimate, measurement: Measurement) -> bool:
-    return is_clear(test, noise_floor_of(test, measurement))
+def judge_finding(test: Estimate | None, result: Measurement | Comparison) -> Outcome:
+    """The outcome of a test of association."""
+    return "not tested" if test is None else judge_test(test, **verdict_limits(test, result))
+
+
+def sample_noun(result: Measurement | Comparison) -> str:
+    """What there are too few of where a large effect would have gone undetected."""
+    return result.attributes if result.corpus == REAL else "words"
 
 
 def headline(measurement: Measurement) -> list[str]:
@@ -130,40 +144,66 @@ def _describe_stereotype(test: Estimate, measurement: Measurement) -> str:
         "next to typically female professions, the odds of a female over a male person word are"
         f" {odds(test.value)} times those next to typically male professions{bounds}"
     )
-    if is_noise(test.value, measurement.noise_floor):
+    outcome = judge_finding(test, measurement)
+    if outcome == "noise":
         return f"No stereotype found: the difference is below the noise of the computation ({number(test.value)} nats)."
-    if test.p_adjusted is None:
+    if outcome == "not tested":
         return f"Not tested, since there are too few professions for an interval: {ratio}."
-    if not _clear(test, measurement):
-        return f"No stereotype found: {ratio}; that is compatible with no difference."
-    if test.value < 0:
-        return f"The model links people to professions against the stereotypes: {ratio}."
-    return (
-        f"The model {ADVERBS[effect_label(test.value)]} links people to professions along gender stereotypes: {ratio}."
-    )
+    if outcome == "too few":
+        return f"Too few {sample_noun(measurement)} to tell whether there is a stereotype: {ratio}.{_detectable(test)}"
+    if outcome == "unclear":
+        return f"No clear stereotype: {ratio}."
+    if outcome == "negligible":
+        return f"{describe_negligible('stereotype', test)}: {ratio}."
+    along = "along gender stereotypes" if test.value > 0 else "against gender stereotypes"
+    return f"The model {ADVERBS[effect_label(test.value)]} links people to professions {along}: {ratio}."
+
+
+def describe_negligible(noun: str, test: Estimate) -> str:
+    """`No stereotype beyond a factor of 1.1`, where the interval says so."""
+    is_equivalent = test.interval is not None and max(map(abs, test.interval)) <= NEGLIGIBLE
+    return f"No {noun} beyond a factor of {NEGLIGIBLE_ODDS}" if is_equivalent else f"Only a negligible {noun}"
+
+
+def _detectable(test: Estimate) -> str:
+    """The smallest effect in nats that a test would probably have found, as a sentence after another one."""
+    if test.detectable is None:
+        return ""
+    return f" Only a factor of {odds(test.detectable)} or more would probably have been found."
 
 
 def _describe_workforce(test: Estimate, measurement: Measurement) -> str:
     if test.value is None:
         return ""
-    figures = f"r = {number(test.value)}{', 95 % interval ' + interval(test.interval) if test.interval else ''}"
-    if test.p_adjusted is None:
-        return f"With {test.n} professions, a relation to women's share of the workforce cannot be tested ({figures})."
-    if not _clear(test, measurement):
-        return f"Across {test.n} professions there is no clear relation to women's share of the workforce ({figures})."
+    figures = f"r = {number(test.value)}{', interval ' + interval(test.interval) if test.interval else ''}"
+    outcome, relation = judge_finding(test, measurement), "relation to women's share of the workforce"
+    if outcome == "not tested":
+        return f"With {test.n} professions, a {relation} cannot be tested ({figures})."
+    if outcome == "too few":
+        return f"{test.n} professions are too few to tell whether there is a {relation} ({figures})."
+    if outcome != "clear":
+        return f"Across {test.n} professions there is no clear {relation} ({figures})."
     verb = "follows" if test.value > 0 else "runs against"
     return f"Across {test.n} professions, its preference {verb} women's share of the workforce ({figures})."
 
 
 def _describe_balanced(test: Estimate, measurement: Measurement) -> str:
-    if test.value is None or test.p_adjusted is None or is_noise(test.value, measurement.noise_floor):
+    outcome = judge_finding(test, measurement)
+    if test.value is None or outcome in ("not tested", "noise"):
         return ""
-    if not _clear(test, measurement):
-        bounds = f", 95 % interval {interval(test.interval)}" if test.interval else ""
-        figures = f"female − male {number(test.value)}{bounds}, p {p_value(test.p_adjusted)} after correction"
-        return f"For professions with as many women as men, no preference is clear ({figures})."
+    bounds = f", interval {interval(test.interval)}" if test.interval else ""
+    figures = f"female − male {number(test.value)}{bounds}, p {p_value(test.p_adjusted)} after correction"
+    where = "For professions with as many women as men"
     gender = "male" if test.value < 0 else "female"
-    return f"For professions with as many women as men, it leans {gender} ({_describe_shift(test.value)})."
+    return {
+        "clear": f"{where}, it leans {gender} ({_describe_shift(test.value)}).",
+        "negligible": f"{where}: {_lower(describe_negligible('preference', test))} ({figures}).",
+        "too few": f"{where}, there are too few {sample_noun(measurement)} to tell ({figures}).",
+    }.get(outcome, f"{where}, no preference is clear ({figures}).")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _describe_agreement(measurement: Measurement) -> list[str]:
@@ -171,31 +211,44 @@ def _describe_agreement(measurement: Measurement) -> list[str]:
     order, gap = (measurement.test("agreement", of=what) for what in ("professions", "stereotype"))
     sentences = []
     if order is not None and order.value is not None:
-        figures = f"r = {number(order.value)}{', 95 % interval ' + interval(order.interval) if order.interval else ''}"
+        figures = f"r = {number(order.value)}{', interval ' + interval(order.interval) if order.interval else ''}"
+        outcome = judge_finding(order, measurement)
         verb = "agree" if order.value > 0 else "disagree"
-        verb = verb if _clear(order, measurement) else "do not clearly agree"
+        verb = verb if outcome == "clear" else "do not clearly agree"
+        what = f"on which of {order.n} professions go with female person words"
         sentences.append(
-            f"Templates and real sentences {verb} on which of {order.n} professions go with female person words"
-            f" ({figures})."
+            f"Too few professions to tell whether templates and real sentences agree {what} ({figures})."
+            if outcome == "too few"
+            else f"Templates and real sentences {verb} {what} ({figures})."
         )
     if gap is not None and gap.value is not None:
         bounds = f" {interval(gap.interval)}" if gap.interval else ""
         size = "larger" if gap.value > 0 else "smaller"
-        finding = f"is {size} in real sentences" if _clear(gap, measurement) else "does not clearly differ between them"
+        is_different = judge_finding(gap, measurement) == "clear"
+        finding = f"is {size} in real sentences" if is_different else "does not clearly differ between them"
         sentences.append(f"For these, the stereotype {finding} ({number(gap.value)}{bounds} nats).")
     return sentences
 
 
 def _describe_groups(measurement: Measurement) -> list[str]:
     """Without a stereotype contrast (other groups, or the published protocol): what each group favours."""
-    sentences = []
+    sentences, outcomes, noun = [], set(), measurement.attributes
     for group in measurement.kinds():
         test = measurement.test("difference", group=group)
-        if test is not None and test.value is not None and _clear(test, measurement):
+        outcome = judge_finding(test, measurement)
+        outcomes.add(outcome)
+        if outcome == "clear" and test is not None and test.value is not None:
             gender = "female" if test.value > 0 else "male"
-            favours = f"{group.capitalize()} {measurement.attributes} favour {gender} person words"
-            sentences.append(f"{favours} ({_describe_shift(test.value)}).")
-    return sentences or [f"No group of {measurement.attributes} favours female or male person words clearly."]
+            sentences.append(
+                f"{group.capitalize()} {noun} favour {gender} person words ({_describe_shift(test.value)})."
+            )
+    if sentences:
+        return sentences
+    if outcomes & {"too few", "not tested"}:
+        return [f"Too few {sample_noun(measurement)} to tell whether {noun} favour female or male person words."]
+    if outcomes == {"negligible"}:
+        return [f"No group of {noun} favours female or male person words more than negligibly."]
+    return [f"No group of {noun} favours female or male person words clearly."]
 
 
 def _describe_shift(nats: float) -> str:
@@ -210,22 +263,49 @@ def _answer_hypotheses(measurement: Measurement) -> list[Hypothesis]:
     evidence = f"female − male: {value} {interval(balanced.interval)}".rstrip()
     evidence += f", p {p_value(balanced.p_adjusted)}" if balanced.p_adjusted is not None else ""
     statement = "Female and male person words are equally associated with balanced professions."
-    answer: Answer = "contradicted" if _clear(balanced, measurement) else "no evidence against"
+    answer = answer_no_difference(judge_finding(balanced, measurement), balanced)
     return [*answers, Hypothesis(name="H3", statement=statement, answer=answer, evidence=evidence)]
+
+
+def answer_no_difference(outcome: Outcome, test: Estimate | None) -> Answer:
+    """The answer to a hypothesis of no difference; it is supported only by an interval within the margin."""
+    if outcome in ("not tested", "too few"):
+        return "cannot tell"
+    bounds = test.interval if test else None
+    if bounds is not None and outcome != "noise" and max(map(abs, bounds)) <= NEGLIGIBLE:
+        return "supported"
+    return "contradicted" if outcome == "clear" else "no evidence against"
+
+
+def read_sign(value: float, test: Estimate | None, result: Measurement | Comparison) -> int | None:
+    """The sign of a value, for `answer_signs`. In the published protocol it is as it stands, as in the paper."""
+    outcome = judge_finding(test, result)
+    if result.protocol == "published":
+        outcome = "clear" if value else "not tested"
+    signs: dict[Outcome, int | None] = {"clear": 1 if value > 0 else -1, "too few": None, "not tested": None}
+    return signs.get(outcome, 0)
+
+
+def answer_signs(signs: Sequence[int | None]) -> Answer:
+    """The answer to a hypothesis about signs: 1 as it says, −1 the opposite, 0 not clear, None too few to tell."""
+    if -1 in signs:
+        return "contradicted"
+    if 1 in signs:
+        return "supported" if set(signs) == {1} else "partly supported"
+    return "cannot tell" if None in signs else "not supported"
 
 
 def _answer_sign_hypothesis(
     measurement: Measurement, name: str, statement: str, cells: Sequence[tuple[str, str]], sign: int
 ) -> Hypothesis:
     """A hypothesis about the signs of two means; a mean that is clearly of the other sign contradicts it."""
-    signs, evidence = [], []
+    signs: list[int | None] = []
+    evidence = []
     for group, gender in cells:
         mean, test = measurement.mean_of(group, gender), measurement.test("mean", group=group, gender=gender)
         value = (mean.value if mean else None) or 0.0
-        is_sure = value != 0 if test is None else _clear(test, measurement)  # the paper reads the sign alone
-        signs.append(is_sure * (1 if value * sign > 0 else -1))
-        bounds = interval(mean.interval if mean else None)
+        signs.append(read_sign(value * sign, test, measurement))
+        estimate = test or mean
+        bounds = interval(estimate.interval if estimate else None)
         evidence.append(f"{gender} persons with {group} professions: {number(value)} {bounds}".rstrip())
-    by_support: tuple[Answer, ...] = ("not supported", "partly supported", "supported")
-    answer: Answer = "contradicted" if min(signs) < 0 else by_support[sum(signs)]
-    return Hypothesis(name=name, statement=statement, answer=answer, evidence="; ".join(evidence))
+    return Hypothesis(name=name, statement=statement, answer=answer_signs(signs), evidence="; ".join(evidence))

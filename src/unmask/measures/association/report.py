@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 from unmask.measures.association import REAL, AssociationMeasure
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.measures.association.figures import build_profession_figures, build_workforce_figure, list_correlations
-from unmask.measures.association.interpretation import effect_label, has_agreement, noise_floor_of
+from unmask.measures.association.interpretation import (
+    effect_label,
+    has_agreement,
+    judge_finding,
+    sample_noun,
+    verdict_limits,
+)
 from unmask.measures.association.sentences.report import sentence_blocks
 from unmask.measures.comparison import select_items
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Example, Examples, KeyFigure, Run, Section, Style, Table, Text
 from unmask.results import Comparison, Estimate, Measurement
 from unmask.results.formatting import capital, certainty, count, interval, number, odds, p
-from unmask.results.verdict import NOT_INTERPRETABLE, describe_test, is_clear
+from unmask.results.verdict import NOT_INTERPRETABLE, describe_test
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +46,7 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     ]
     if measurement.attributes == "professions":
         report.append(build_workforce_figure(measurement, details.professions))
+    report += build_robustness(measurement, details)
     if details.sentences or details.agreement:
         report += sentence_blocks(measurement, details)
     if details.hypotheses:
@@ -93,7 +100,7 @@ def _key_figures(measurement: Measurement) -> Iterator[KeyFigure]:
 
 
 def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFigure:
-    contrast, noise = test.labels["contrast"], noise_floor_of(test, measurement)
+    contrast = test.labels["contrast"]
     bounds, size, noun = interval(test.interval), effect_label(value), "difference"
     texts = load_texts(__package__)["key_figures"]
     explanation = texts[contrast]
@@ -105,10 +112,14 @@ def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFi
         size, noun = "clear", "relation"
     else:
         title, text = capital(f"{test.labels['group']} {measurement.attributes}"), f"{number(value)} nats"
-        if is_clear(test, noise):
+        if judge_finding(test, measurement) == "clear":
             gender = "female" if value > 0 else "male"
             explanation += f" The odds shift by a factor of {odds(abs(value))} towards {gender} words."
-    verdict = describe_test(test, noun, size=size, noise_floor=noise)
+    if test.detectable is not None and judge_finding(test, measurement) in ("unclear", "too few"):
+        least = f"r = {number(test.detectable)}" if contrast == "workforce" else f"a factor of {odds(test.detectable)}"
+        explanation += f" From {least} on, the test would probably have found it."
+    limits = verdict_limits(test, measurement)
+    verdict = describe_test(test, noun, size=size, sample=sample_noun(measurement), **limits)
     if has_agreement(measurement):
         verdict, explanation = NOT_INTERPRETABLE, texts["agreement"]
     return KeyFigure(title, text, certainty(bounds, test.p_adjusted), verdict, explanation)
@@ -137,7 +148,8 @@ def _means(measurement: Measurement) -> Table:
         columns += [Column("V"), Column("r"), Column("p")]
     else:
         columns += [Column("p, adjusted"), Column("Effect size", narrow=False)]
-        note += " Effect size: rank-biserial correlation. In brackets: 95 % intervals."
+        note += " Effect size: rank-biserial correlation. In brackets: 95 % intervals, those of differences as wide"
+        note += " as the correction of their p-values demands."
     rows = [_means_row(measurement, group) for group in measurement.kinds()]
     return Table("Mean associations", columns, rows, note=note, terminal=True)
 
@@ -165,13 +177,43 @@ def _contrasts(measurement: Measurement) -> Table | None:
     """The stereotype in nats, and both correlations with the workforce; None if none was tested."""
     stereotype = measurement.test("stereotype")
     tests = {"Stereotype, nats": stereotype} if stereotype else {}
-    tests |= {f"Workforce, {name}": test for name, test in list_correlations(measurement).items()}
+    tests |= {f"Workforce, {name.split()[-1]}": test for name, test in list_correlations(measurement).items()}
     rows = [
-        [Cell(name), Cell(count(test.n)), _estimate_cell(test), Cell(p(test.p_adjusted))]
+        [Cell(name), Cell(count(test.n)), _estimate_cell(test), Cell(p(test.p_adjusted)), Cell(number(test.detectable))]
         for name, test in tests.items()
     ]
     columns = [Column("Contrast", numeric=False), Column("n"), Column("Estimate, 95 % interval"), Column("p, adjusted")]
-    return Table("Contrasts between professions", columns, rows, terminal=True) if rows else None
+    columns.append(Column("Detectable", narrow=False))
+    note = "Detectable: the smallest effect that the test would find with a probability of 80 %."
+    return Table("Contrasts between professions", columns, rows, note=note, terminal=True) if rows else None
+
+
+def build_robustness(measurement: Measurement, details: AssociationDetails) -> list[Block]:
+    """The stereotype of each template alone, its ranges without single levels, and reliability; folded."""
+    texts = load_texts(__package__)["report"]
+    blocks: list[Block] = []
+    if details.templates:
+        figure = "Stereotype, nats" if measurement.test("stereotype") else "Female − male, nats"
+        rows = [
+            [Cell(part.template, language=measurement.language), Cell(number(part.value), interval(part.interval))]
+            for part in details.templates
+        ]
+        columns = [Column("Template", numeric=False), Column(figure)]
+        blocks.append(Table("By template", columns, rows, note=texts["by_template"]))
+    if details.left_out:
+        rows = []
+        for left in details.left_out:
+            ends = (number(left.low), left.low_without, number(left.high), left.high_without)
+            rows.append([Cell(capital(left.factor)), *map(Cell, ends)])
+        columns = [Column("Left out", numeric=False)]
+        for group in ("Lowest", "Highest"):
+            columns += [Column("nats", group=group), Column("without", group=group, numeric=False)]
+        blocks.append(Table("The stereotype without one of them", columns, rows, note=texts["left_out"]))
+    alphas = {"pairs of person words": details.alpha_pairs, "templates": details.alpha_templates}
+    values = ", ".join(f"{number(alpha)} ({name})" for name, alpha in alphas.items() if alpha is not None)
+    if values:
+        blocks.append(Text([texts["reliability"].format(values=values, nouns=measurement.attributes)], style="note"))
+    return [Section("How robust is it?", blocks, folded=True)] if blocks else []
 
 
 def _estimate_cell(estimate: Estimate | None) -> Cell:

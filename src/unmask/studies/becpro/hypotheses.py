@@ -12,10 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from unmask.measures.association.details import Answer, AssociationChanges, AssociationDetails
-from unmask.measures.association.interpretation import SIGN_HYPOTHESES
+from unmask.measures.association.interpretation import (
+    SIGN_HYPOTHESES,
+    answer_no_difference,
+    answer_signs,
+    judge_finding,
+    read_sign,
+)
 from unmask.results import Change, Comparison
 from unmask.results.formatting import interval, number, p_value
-from unmask.results.verdict import is_reliable
 from unmask.studies.becpro.tables import StudiedResult
 
 NOT_ASKED = "–"
@@ -72,26 +77,21 @@ def answer_change(name: str, comparison: Comparison) -> tuple[Answer, str]:
     for sign_hypothesis, _, cells, sign in SIGN_HYPOTHESES:
         if name == sign_hypothesis:
             changes = [comparison.of("mean", group=group, gender=gender) for group, gender in cells]
-            signs = [_read_sign(change, comparison) * -sign for change in changes]  # towards zero
+            signs = [_read_sign(change, comparison, -sign) for change in changes]  # towards zero
             evidence = [
                 f"{gender} persons with {group} professions: {_describe(change)}"
                 for (group, gender), change in zip(cells, changes, strict=True)
             ]
-            by_support: tuple[Answer, ...] = ("not supported", "partly supported", "supported")
-            return "contradicted" if min(signs) < 0 else by_support[sum(signs)], "; ".join(evidence)
+            return answer_signs(signs), "; ".join(evidence)
     change = comparison.of("difference", group="balanced")
-    is_changed = change is not None and is_reliable(change, comparison.noise_floor)
-    return "contradicted" if is_changed else "no evidence against", f"female − male: {_describe(change)}"
+    estimate = change.change if change else None
+    answer = answer_no_difference(judge_finding(estimate, comparison), estimate)
+    return answer, f"female − male: {_describe(change)}"
 
 
-def _read_sign(change: Change | None, comparison: Comparison) -> int:
-    """The direction of a change: 0 if it is not clear. Without a test (published), its sign, as in the paper."""
-    value = change.change.value if change else None
-    if change is None or not value:
-        return 0
-    if change.change.p_value is not None and not is_reliable(change, comparison.noise_floor):
-        return 0
-    return 1 if value > 0 else -1
+def _read_sign(change: Change | None, comparison: Comparison, sign: int) -> int | None:
+    value = (change.change.value if change else None) or 0.0
+    return read_sign(value * sign, change.change if change else None, comparison)
 
 
 def _describe(change: Change | None) -> str:

@@ -10,15 +10,15 @@ from typing import Any
 import pandas as pd
 
 from unmask.measures.association import AssociationMeasure
-from unmask.measures.association.analysis import GENDERS, correlation_statistic, tabulate_items
 from unmask.measures.association.compare import correlation_change
 from unmask.measures.association.details import AssociationChanges
+from unmask.measures.association.table import GENDERS, estimate_correlation, tabulate_items
 from unmask.measures.comparison import select_items
 from unmask.results import Change, Comparison, Estimate
 from unmask.results.formatting import LANGUAGES
 from unmask.results.formatting import p as format_p
 from unmask.statistics.correlation import pearson, spearman
-from unmask.statistics.jackknife import FISHER, IntervalEstimate, jackknife
+from unmask.statistics.jackknife import FISHER, IntervalEstimate
 from unmask.studies.becpro.plan import StudiedModel
 from unmask.studies.report import StudyTable, format_number, format_with_bounds, list_bounds, tabulate
 from unmask.workflows.audit import Audit
@@ -276,7 +276,7 @@ def tabulate_workforce(results: Sequence[StudiedResult]) -> StudyTable:
                 sides = [tabulate_items(paired.assign(association=paired[side])) for side in ("before", "after")]
                 change = correlation_change(sides[0], sides[1])
             for name, correlate in {"Pearson": pearson, "Spearman": spearman}.items():
-                correlations = [jackknife(*correlation_statistic(side, correlate), scale=FISHER) for side in sides]
+                correlations = [estimate_correlation([side], correlate, FISHER) for side in sides]
                 found: dict[str, IntervalEstimate | None] = dict(zip(("before", "after"), correlations, strict=False))
                 found["change"] = change if name == "Pearson" else None
                 row: Row = {"model": result.name_corpus(measurement.corpus), "correlation": name}

@@ -5,7 +5,7 @@ Two questions about the professions that both have, with female − male differe
 - do they agree on which professions go with female person words? Pearson's r of t and s.
 - is the stereotype the same? That of the sentences minus that of the templates, in nats.
 
-Professions are a sample, and the pairs of person words of the templates are another: leaving out a profession changes
+Professions are a sample, and the pairs of person words and the templates are two more: leaving out a profession changes
 both t and s, so that its sentences are left out with it. Noise in s makes r smaller than it would be with more
 sentences.
 """
@@ -18,8 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unmask.measures.association import REAL
-from unmask.measures.association.analysis import STEREOTYPED, AssociationTable, mean, tabulate_items
 from unmask.measures.association.details import AgreementValue
+from unmask.measures.association.table import (
+    STEREOTYPED,
+    AssociationTable,
+    fixed_factors,
+    mean,
+    tabulate_items,
+)
 from unmask.results import Estimate, Measurement
 from unmask.statistics.correlation import pearson
 from unmask.statistics.jackknife import FISHER, Indices, jackknife
@@ -61,22 +67,22 @@ def compare_corpora(
     groups, counts = sentences.groups[rows[1]], (~np.isnan(sentences.difference[rows[1]])).sum(axis=(1, 2))
     by_template, by_sentence = templates.difference[rows[0]], mean(sentences.difference[rows[1]], axis=(1, 2))
 
-    def differences(r: Indices, c: Indices) -> np.ndarray:
-        return mean(by_template[np.ix_(r, c)], axis=(1, 2))
+    def differences(*kept: Indices) -> np.ndarray:
+        return mean(by_template[np.ix_(*kept)], axis=(1, 2))
 
-    def correlation(r: Indices, c: Indices) -> float:
-        return pearson(differences(r, c), by_sentence[r])
+    def correlation(r: Indices, *others: Indices) -> float:
+        return pearson(differences(r, *others), by_sentence[r])
 
-    def larger_stereotype(r: Indices, c: Indices) -> float:
-        gaps = by_sentence[r] - differences(r, c)
+    def larger_stereotype(r: Indices, *others: Indices) -> float:
+        gaps = by_sentence[r] - differences(r, *others)
         female, male = (gaps[groups[r] == group] for group in STEREOTYPED)
         return float(mean(female) - mean(male))
 
     tests = {}
-    shape = by_template.shape
+    shape, fixed = by_template.shape, fixed_factors(by_template)
     if len(shared) >= FEWEST_SHARED:
         tests["agreement with templates, pearson"] = Estimate.from_statistic(
-            jackknife(shape, correlation, scale=FISHER),
+            jackknife(shape, correlation, scale=FISHER, fixed=fixed),
             n=len(shared),
             labels={"contrast": "agreement", "of": "professions"},
             question="Do templates and real sentences agree on which professions go with female person words?",
@@ -85,7 +91,10 @@ def compare_corpora(
     if set(STEREOTYPED) <= set(groups):
         chosen = np.flatnonzero(np.isin(groups, STEREOTYPED))
         estimate = jackknife(
-            (len(chosen), shape[1]), lambda r, c: larger_stereotype(chosen[r], c), samples=groups[chosen]
+            (len(chosen), *shape[1:]),
+            lambda r, *others: larger_stereotype(chosen[r], *others),
+            samples=groups[chosen],
+            fixed=fixed,
         )
         tests["agreement with templates, stereotype"] = Estimate.from_statistic(
             estimate,
@@ -93,8 +102,7 @@ def compare_corpora(
             labels={"contrast": "agreement", "of": "stereotype"},
             question="Is the stereotype in real sentences the same as in templates, for the same professions?",
         )
-    every = np.arange(shape[0]), np.arange(shape[1])
-    pairs = zip(shared, differences(*every), by_sentence, strict=True)
+    pairs = zip(shared, mean(by_template, axis=(1, 2)), by_sentence, strict=True)
     return tests, [AgreementValue(profession=name, templates=float(t), sentences=float(s)) for name, t, s in pairs]
 
 

@@ -30,9 +30,9 @@ from unmask.lexicon import Attribute, Person
 from unmask.lexicon.sentences import split_sentences
 from unmask.lexicon.tagging import tag_words
 from unmask.measures.association import REAL
-from unmask.measures.association.analysis import STEREOTYPED
 from unmask.measures.association.data import AssociationRow, Span
 from unmask.measures.association.details import FEWEST_SENTENCES, SentenceCount
+from unmask.measures.association.table import STEREOTYPED
 from unmask.rewriting import rewriter
 from unmask.rewriting.result import carry_case
 from unmask.training.examples import read_examples

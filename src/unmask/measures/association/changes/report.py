@@ -27,6 +27,7 @@ from unmask.results.verdict import NOT_INTERPRETABLE
 if TYPE_CHECKING:
     import pandas as pd
 
+PACKAGE = "unmask.measures.association"
 MEAN = "mean"
 """The contrast of changes that are neither good nor bad."""
 UNITS = {"stereotype": "nats", "difference": "nats", "workforce": "correlation"}
@@ -36,7 +37,7 @@ UNITS = {"stereotype": "nats", "difference": "nats", "workforce": "correlation"}
 def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> ComparisonReport:
     """What a report shows of a comparison."""
     del items
-    texts = load_texts(__package__)["comparison"]
+    texts = load_texts(PACKAGE)["comparison"]
     is_published = comparison.protocol == "published"
     return ComparisonReport(
         find_main_change(comparison),
@@ -74,7 +75,7 @@ def find_main_change(comparison: Comparison) -> ChangeText | None:
 
 def _key_figures(comparison: Comparison) -> Iterator[KeyFigure]:
     """Stereotype, workforce and balanced professions. Without such changes, the difference in each group."""
-    texts = load_texts(__package__)["key_figures"]
+    texts = load_texts(PACKAGE)["key_figures"]
     stereotype, workforce = comparison.of("stereotype"), comparison.of("workforce", correlation="pearson")
     groups = ["balanced"] if stereotype or workforce else comparison.kinds()[:MOST_GROUPS]
     figures: list[tuple[str, Change | None, Scale]] = [
@@ -99,7 +100,7 @@ def _what_changed(comparison: Comparison) -> Section:
         unit = UNITS.get(change.labels["contrast"])
         if unit and change.values != (None, None):
             plots.setdefault(unit, []).append((_plot_name(name, change, comparison), change))
-    note = load_texts(__package__)["comparison"]["changes"]
+    note = load_texts(PACKAGE)["comparison"]["changes"]
     note += "" if comparison.protocol == "published" else " The p-value of the stereotype is not corrected."
     tested = sum(change.labels["contrast"] != MEAN for _, change in named)
     rows = [(_short_name(name, change), change) for name, change in named]
@@ -130,7 +131,7 @@ def _paper_table(table: Sequence[TableRow], noun: str) -> Section:
         male = number(row.male_before), number(row.male_after), signed(row.male_change)
         test = count(row.n), number(row.w, 0), number(row.r), p(row.p_value)
         rows.append(list(map(Cell, (capital(row.group), *female, *male, *test))))
-    note = load_texts(__package__)["comparison"]["table"].format(noun=noun)
+    note = load_texts(PACKAGE)["comparison"]["table"].format(noun=noun)
     title = "As in the paper’s Table 4"
     return Section(title, [Table(title, columns, rows, note=note)])
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from unmask.measures.association.interpretation import effect_label, has_agreement
+from unmask.measures.association.interpretation import effect_label, has_agreement, judge_finding, sample_noun
 from unmask.results import Change, Comparison
 from unmask.results.formatting import interval, number, odds, p_value
-from unmask.results.verdict import clear_side, is_reliable, is_significant
 
 STEREOTYPE_VERDICTS = {
     "improved": "The stereotype shrank",
@@ -41,7 +40,7 @@ def write_headline(comparison: Comparison) -> list[str]:
         if change.verdict in ("overshot", "worse") and change.verdict != stereotype.verdict:
             sentences.append(_describe_group(change, comparison))
     if workforce := comparison.of("workforce", correlation="pearson"):
-        sentences.append(_describe_workforce(workforce))
+        sentences.append(_describe_workforce(workforce, comparison))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -52,12 +51,16 @@ def _describe_stereotype(change: Change, comparison: Comparison) -> str:
     reason = remains = ""
     if change.verdict == "no reliable change" and change.change.p_adjusted is None:
         reason = ", which cannot be tested with so few words"
-    elif change.verdict == "no reliable change" and is_significant(change.change.p_adjusted):
-        reason = "" if is_reliable(change, comparison.noise_floor) else ", which is within the noise of the computation"
-    elif change.verdict == "improved" and clear_side(change.after) * before.value > 0:
-        remains = f" A {effect_label(after.value)} stereotype remains."
+    elif judge_finding(change.change, comparison) == "noise":
+        reason = ", which is within the noise of the computation"
+    elif judge_finding(change.change, comparison) == "too few":
+        reason = f", which is too uncertain to tell with so few {sample_noun(comparison)}"
     elif change.verdict == "improved":
-        remains = " What remains is compatible with no stereotype."
+        remains = {
+            "clear": f" A {effect_label(after.value)} stereotype remains.",
+            "negligible": " What remains is negligible.",
+            "noise": " What remains is within the noise of the computation.",
+        }.get(judge_finding(after, comparison), " Whether a stereotype remains is not clear.")
     return (
         f"{STEREOTYPE_VERDICTS[change.verdict or 'no reliable change']}: next to typically female professions, the odds"
         f" of a female over a male person word were {odds(before.value)} times{_odds_range(before.interval)} those next"
@@ -79,14 +82,14 @@ def _describe_group(change: Change, comparison: Comparison) -> str:
     )
 
 
-def _describe_workforce(change: Change) -> str:
+def _describe_workforce(change: Change, comparison: Comparison) -> str:
     (before, after), estimate = change.values, change.change
     if before is None or after is None or estimate.value is None:
         return ""
     bounds = f" {interval(estimate.interval)}" if estimate.interval else ""
     p = "" if estimate.p_adjusted is None else f", p {p_value(estimate.p_adjusted)}"
     values = f"from r = {number(before)} to r = {number(after)} (change {number(estimate.value)}{bounds}{p})"
-    if is_reliable(change):
+    if judge_finding(estimate, comparison) == "clear":
         return f"The relation of its preferences to women's share of the workforce went {values}."
     return f"Its relation to women's share of the workforce did not change reliably: {values}."
 

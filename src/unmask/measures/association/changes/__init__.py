@@ -1,0 +1,1 @@
+"""Association of two models: the headline of a comparison, and how a report shows it."""
