@@ -103,6 +103,7 @@ class GeometryMeasure(Measure):
     column_digits = {"bias": 4}
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
+    margin = 0.1
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.measures.geometry import OWN, BiasedWord, Geometry, Matching, Neighbourhood, WordTest, published
+from unmask.measures.geometry import (
+    OWN,
+    BiasedWord,
+    Geometry,
+    GeometryMeasure,
+    Matching,
+    Neighbourhood,
+    WordTest,
+    published,
+)
 from unmask.measures.geometry.contrasts import References, predict_difference
 from unmask.measures.geometry.word_tests import LABELS, AssociationTests, list_examples
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
@@ -55,7 +64,7 @@ MOST_BIASED = 15
 """How many of the most biased words of each side a result names."""
 ROUNDING = 1e-6
 """A smaller bias is rounding error of float32."""
-MARGIN, LARGEST = 0.1, 0.5
+MARGIN, LARGEST = GeometryMeasure.margin, 0.5
 """A correlation of professions with people's views below the first is negligible, above the second strong."""
 FEWEST_RATED = 10
 STRENGTHS = ((MARGIN, "hardly any"), (0.3, "a weak"), (LARGEST, "a moderate"), (1.01, "a strong"))

@@ -37,10 +37,18 @@ from threadpoolctl import threadpool_limits
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel, Context, KeyEstimate
 from unmask.measures.comparison import build_comparison
-from unmask.measures.geometry import CONTRASTS, OWN, Geometry, GeometryChange, WordTest, WordTestChange
+from unmask.measures.geometry import (
+    CONTRASTS,
+    OWN,
+    Geometry,
+    GeometryChange,
+    GeometryMeasure,
+    WordTest,
+    WordTestChange,
+)
 from unmask.measures.geometry.analysis import list_neighbourhoods, list_word_tests
 from unmask.measures.geometry.comparison_report import MAIN, is_unusual, summarise_changes
-from unmask.measures.geometry.contrasts import compare_value, compute_losses, find_nearest_words
+from unmask.measures.geometry.contrasts import LEAST, compare_value, compute_losses, find_nearest_words
 from unmask.measures.geometry.scoring import measure_chosen_words, score_words
 from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.measures.geometry.vocabulary import limit_words, rated_stereotypes
@@ -58,10 +66,8 @@ if TYPE_CHECKING:
 
 LAST_LAYER = ("sent-debias", "leace")
 """Mitigations that change only the last hidden state."""
-MARGINS = {"neighbours": 0.05, "stereotype": 0.05}
-"""Smaller changes of correlations are negligible."""
 MARGIN = 0.01
-"""Smaller changes of the share of words are negligible."""
+"""Smaller changes of the share of words are negligible; those of correlations below the measure's margin."""
 ROUNDING = 1e-4
 """A bias that varies by less than this share of its variation before is rounding error."""
 WORD_FIGURES = {"told apart": "classification", "neighbours": "neighbours"}
@@ -278,7 +284,8 @@ def _make_change(
     if change is None:
         difference = None if first.value is None or second.value is None else second.value - first.value
         change = Estimate(n=before.n, value=difference)
-    return Change(labels=labels, question=question, before=first, after=second, change=change)
+    margin = GeometryMeasure.margin if labels["contrast"] == "neighbours" else MARGIN
+    return Change(labels=labels, question=question, before=first, after=second, change=change, margin=margin)
 
 
 def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
@@ -301,6 +308,7 @@ def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
         before=tests[0],
         after=None if is_rounding else tests[1],
         change=Estimate.from_statistic(estimate, n=len(both)),
+        margin=GeometryMeasure.margin,
     )
 
 
@@ -337,7 +345,7 @@ def _compare_test(
         own=own.value if own else None,
         removed=removed.value if removed else None,
         lost=compare_value(lost, change),
-        others=compare_value(others, value, least=-1.0 if before.name == "neighbours" else 0.0),
+        others=compare_value(others, value, bounds=(LEAST[before.name], 1.0)),
     )
 
 
@@ -350,7 +358,7 @@ def judge_comparison(comparison: Comparison) -> Comparison:
         changes[name] = change.model_copy(update={"verdict": _judge_test(change, geometry.test(name))})
     if "stereotype" in changes:
         change = changes["stereotype"].update_change(p_adjusted=changes["stereotype"].change.p_value)
-        verdict = None if change.change.value is None else judge(change, margin=MARGINS["stereotype"])
+        verdict = None if change.change.value is None else judge(change)
         changes["stereotype"] = change.model_copy(update={"verdict": verdict})
     verdicts = {name: changes[name].verdict for name in (MAIN, "neighbours") if name in changes}
     overall = verdicts.get(MAIN) or "no reliable change"
@@ -363,8 +371,7 @@ def judge_comparison(comparison: Comparison) -> Comparison:
 def _judge_test(change: Change, test: WordTestChange | None) -> Verdict:
     """The verdict on a word test: as of any change, and it must differ from those of unrelated contrasts."""
     contrast, value = change.labels["contrast"], change.change.value
-    margin = MARGINS.get(contrast, MARGIN)
-    verdict = judge(change, margin=margin)
+    verdict = judge(change)
     if verdict in ("no reliable change", "negligible change") or value is None:
         return verdict
     if test is not None and not is_unusual(test.lost, value):

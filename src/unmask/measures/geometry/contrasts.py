@@ -36,6 +36,7 @@ from unmask.measures.geometry import CONTRASTS, Matching, Reference
 from unmask.measures.geometry.space import Contrast, Space
 from unmask.measures.geometry.word_tests import NEIGHBOURS, NearestWords, find_neighbours, run_tests
 from unmask.models.roles import Progress
+from unmask.results import Interval
 from unmask.statistics.correlation import pearson
 from unmask.statistics.erasure import normalise_rows
 from unmask.statistics.jackknife import IntervalEstimate, student_interval
@@ -56,6 +57,8 @@ EXAMPLES = 5
 THREADS = 2
 """The threads of numerical libraries do not pay for so few rows."""
 FEWEST_PROFESSIONS = 10
+LEAST = {"clustering": 0.5, "probe": 0.0, "classification": 0.0, "neighbours": -1.0}
+"""The lowest value of each word test; the highest is 1."""
 
 Stereotypes = Mapping[str, float | None]
 """Professions with their stereotype from −1 (female) to 1 (male); None if it is unknown."""
@@ -76,16 +79,18 @@ class References:
 
     def compare(self, name: str, value: float | None, *, removed: bool) -> Reference | None:
         """Compare a value of gender with those of the contrasts in the same test."""
-        return compare_value(self.values.get((name, removed)), value, least=-1.0 if name == "neighbours" else 0.0)
+        return compare_value(self.values.get((name, removed)), value, bounds=(LEAST[name], 1.0))
 
 
-def compare_value(values: ArrayLike | None, value: float | None, *, least: float = -1.0) -> Reference | None:
+def compare_value(
+    values: ArrayLike | None, value: float | None, *, bounds: Interval = (-np.inf, np.inf)
+) -> Reference | None:
     """Compare a value of gender with those of unrelated contrasts; None if there is nothing to compare.
 
     Args:
         values: Of the contrasts.
         value: Of gender.
-        least: The lowest value that there can be; the highest is 1.
+        bounds: The lowest and the highest value that there can be.
     """
     finite = np.asarray([] if values is None else values, dtype=float)
     finite = finite[np.isfinite(finite)]
@@ -96,8 +101,8 @@ def compare_value(values: ArrayLike | None, value: float | None, *, least: float
     return Reference(
         contrasts=int(finite.size),
         mean=mean,
-        low=max(least, value - high),
-        high=min(1.0, value - low),
+        low=max(bounds[0], value - high),
+        high=min(bounds[1], value - low),
         p_value=difference.p_value,
         reached=int((finite >= value - 1e-12).sum()),
         values=[float(number) for number in finite],
