@@ -233,7 +233,8 @@ def _estimate_stereotype(items: pd.DataFrame, references: References) -> Estimat
 
     Professions of a kind lie together, so they are not independent: along a direction that has nothing to do with
     gender, the correlation varies about twice as much as over independent professions. Its interval and test are
-    therefore those of Student's t on Fisher's scale, with the standard deviation over unrelated contrasts.
+    therefore those of Student's t on Fisher's scale, with the standard deviation over unrelated contrasts, each
+    without its part along gender.
     """
     rows = items[items["stereotype"].notna()]
     value = pearson(rows["bias"].to_numpy(), rows["stereotype"].to_numpy())

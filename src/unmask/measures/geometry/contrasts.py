@@ -75,7 +75,8 @@ class References:
     matching: Matching | None = None
     """How like gender the contrasts are."""
     stereotypes: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    """The correlation of professions' positions along each contrast with their stereotype."""
+    """The correlation of professions' positions along each contrast, without its part along gender, with their
+    stereotype."""
 
     def compare(self, name: str, value: float | None, *, removed: bool) -> Reference | None:
         """Compare a value of gender with those of the contrasts in the same test."""
@@ -173,11 +174,18 @@ def start_contrasts(
 def _correlate_stereotypes(
     space: Space, contrasts: Sequence[Contrast], professions: Stereotypes
 ) -> NDArray[np.float64]:
-    """The correlation of positions with stereotypes along each contrast, over the professions that have one."""
+    """The correlation of positions with stereotypes along each contrast, over the professions that have one.
+
+    Without the part of the contrast that lies along gender: what follows stereotypes there is what is looked for.
+    """
     rated = {word: value for word, value in professions.items() if value is not None}
     indices = space.indices(list(rated))
     stereotypes = np.array([rated[space.words[index]] for index in indices])
-    values = np.array([pearson(contrast.bias[indices], stereotypes) for contrast in contrasts])
+    gender = space.gender
+    positions = [
+        contrast.bias[indices] - contrast.direction @ gender.direction * gender.bias[indices] for contrast in contrasts
+    ]
+    values = np.array([pearson(position, stereotypes) for position in positions])
     return values[np.isfinite(values)]
 
 
