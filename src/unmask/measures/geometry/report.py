@@ -207,7 +207,7 @@ def _list_matching(matching: Matching) -> Table:
             ("Likeness of the two ends", matching.likeness, matching.mean_likeness, matching.likenesses),
         )
     ]
-    columns = [Column("", numeric=False), Column("Gender"), Column("Unrelated contrasts, mean and range")]
+    columns = [Column("Property", numeric=False), Column("Gender"), Column("Unrelated contrasts, mean and range")]
     return Table("Are the contrasts like gender?", columns, rows, note=_TEXTS["matching"])
 
 
