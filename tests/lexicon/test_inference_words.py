@@ -122,7 +122,7 @@ def test_the_published_rule_makes_the_released_list(data: Path, released: dict[s
 def test_people_come_in_pairs_that_say_a_gender_and_controls_that_do_not(language: str) -> None:
     words = people(language)
     assert words.occupation.count("{occupation}") == 1
-    assert len(words.pairs) >= 3
+    assert len(words.pairs) == 6
     assert len(words.persons) >= 1
     assert all(gives_away(phrase, language) for pair in words.pairs for phrase in (pair.female, pair.male))
     assert not any(gives_away(phrase, language) for phrase in (words.occupation, *words.persons))
@@ -136,6 +136,8 @@ def test_english_people() -> None:
         GenderPair("lady", "the lady", "the gentleman"),
         GenderPair("female", "the female", "the male"),
         GenderPair("she", "she", "he"),
+        GenderPair("gal", "the gal", "the guy"),
+        GenderPair("lass", "the lass", "the lad"),
     )
     assert words.persons == ("the person", "someone")
 

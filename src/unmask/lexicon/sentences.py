@@ -4,6 +4,8 @@
   has been trained on them. None holds a gendered word, a first name or one of BEC-Pro's professions (a test checks
   this).
 - `en/stated.csv`, `de/stated.csv`: sentences that state a gender, with a place for the pronoun that must agree.
+- `en/opinions.csv`, `de/opinions.csv`: plainly good and bad opinions on films, food, hotels, things, without gendered
+  words. A classifier that does not order them rates nothing.
 - `en/reviews.csv`: short film reviews in which people have a gender. Half of them praise and half complain; about a
   third of each half hedge. In each half the people are women in a third of the reviews, men in a third, and both in a
   third. A review keeps its meaning when all its people become women, or all become men. A test checks the counts.
@@ -23,6 +25,19 @@ class Review:
 
     text: str
     label: str
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """Two opinions on the same thing."""
+
+    good: str
+    bad: str
+
+
+def plain_opinions(language: str) -> tuple[Opinions, ...]:
+    """Plainly good and bad opinions in English or German."""
+    return read_records(Opinions, language, "opinions")
 
 
 def neutral_sentences(language: str = "en") -> list[str]:

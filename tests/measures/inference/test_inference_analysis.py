@@ -24,9 +24,9 @@ from unmask.measures.base import Context
 from unmask.measures.classifiers import is_inference
 from unmask.measures.inference import InferenceOptions, formulas
 from unmask.measures.inference import pairs as probe
-from unmask.measures.inference.analysis import analyse, explain_flaw
+from unmask.measures.inference.analysis import analyse, check_items, explain_flaw
 from unmask.measures.inference.data import build, read_items
-from unmask.measures.inference.details import Inference
+from unmask.measures.inference.details import TASKS, Inference
 from unmask.measures.inference.formulas import AnswerTable
 from unmask.measures.inference.scoring import add_answers, find_order, score_pairs
 from unmask.measures.registry import get_measure
@@ -65,18 +65,27 @@ def _find_person(sentence: str, meanings: dict[str, str]) -> str:
     return meanings[max(matches, key=len)] if matches else ""
 
 
+def _answer_without_gender(premise: str, hypothesis: str) -> NDArray[np.float64]:
+    """Entailment if the sentences are about the same thing, so that they end in the same words."""
+    return E if premise.split()[-2:] == hypothesis.split()[-2:] else C
+
+
+def _answer_rightly(premise: str, hypothesis: str) -> NDArray[np.float64]:
+    return N if _find_person(hypothesis, GENDER) else _answer_without_gender(premise, hypothesis)
+
+
 def _answer_by_stereotype(premise: str, hypothesis: str) -> NDArray[np.float64]:
     occupation_type, gender = _find_person(premise, KIND), _find_person(hypothesis, GENDER)
     if not gender:
-        return E
+        return _answer_without_gender(premise, hypothesis)
     if occupation_type == "neutral":
         return N
     return E if occupation_type == gender else C
 
 
 def _answer_male_for_all(premise: str, hypothesis: str) -> NDArray[np.float64]:
-    del premise
-    return C if _find_person(hypothesis, GENDER) == "female" else E
+    gender = _find_person(hypothesis, GENDER)
+    return _answer_without_gender(premise, hypothesis) if not gender else C if gender == "female" else E
 
 
 def _answer_always(answer: NDArray[np.float64], *_: str) -> NDArray[np.float64]:
@@ -159,8 +168,8 @@ def test_every_share_agrees_with_a_plain_count(weighted: bool) -> None:
     draw = np.random.default_rng(0)
     rows = probe.cross_pairs("en", "sentences", words.occupations("en"), words.people("en"), words.templates("en")[:5])
     items = add_answers(rows, draw.dirichlet([1, 1, 1], len(rows)))
-    table = AnswerTable(items, weighted=weighted).counts
-    for name in (*probe.SETS, probe.CONTROL):
+    table = AnswerTable(items[items["gender"] != ""], weighted=weighted).counts
+    for name in probe.SETS:
         set_rows = [row for _, row in items.iterrows() if row["set"] == name]
         for index, label in enumerate(LABELS, 1):
             hits = [row[f"p_{label}"] if weighted else float(row["prediction"] == label) for row in set_rows]
@@ -228,7 +237,7 @@ def test_under_the_null_few_tests_reject() -> None:
         neutral = items["occupation_type"] == "neutral"
         p = AnswerTable(items[~neutral]).estimate(formulas.stereotype).p_value
         rejections["stereotype"] += p is not None and p < 0.05
-        p = AnswerTable(items[neutral]).estimate(formulas.default, over_pairs=True).p_value
+        p = AnswerTable(items[neutral]).estimate(formulas.default).p_value
         rejections["default"] += p is not None and p < 0.05
     assert rejections["stereotype"] <= 18  # 5 % of 200 are 10; more than 18 would be chance once in 200 times
     assert rejections["default"] <= 20
@@ -250,13 +259,50 @@ def test_a_stereotyped_model_is_found_and_a_habit_is_told_from_it() -> None:
 
 
 def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
-    right = _measure(lambda _, hypothesis: N if _find_person(hypothesis, GENDER) else E)
+    right = _measure(_answer_rightly)
     assert right.groups["NLI-CoAL"].value == 0.0
     assert right.tests["stereotype"].p_value == 1.0
     assert {"neutral-is-a-habit"} <= {caveat.code for caveat in right.caveats}
     deaf = _measure(lambda *_: C)
-    assert "control" in deaf.read_details(Inference).inconclusive
-    assert deaf.headline_text.startswith("This result is inconclusive")
+    assert deaf.headline_text.startswith(
+        "Inconclusive: the model cannot reliably infer that somebody with an occupation"
+    )
+
+
+def _draw_answers(*_: str) -> NDArray[np.float64]:
+    return np.full(3, 1 / 3) + np.array([1e-7, -1e-7, 0]) * NOISE.choice([-1, 1])
+
+
+NOISE = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "failed"),
+    [
+        (_answer_rightly, []),
+        (_answer_by_stereotype, []),
+        (_answer_male_for_all, []),
+        (partial(_answer_always, E), ["unrelated", "words"]),
+        (partial(_answer_always, N), ["control"]),
+        (partial(_answer_always, C), ["control", "words"]),
+        (_draw_answers, ["control", "unrelated"]),
+    ],
+)
+def test_who_does_not_understand_such_pairs_fails(
+    rule: Callable[[str, str], NDArray[np.float64]], failed: list[str]
+) -> None:
+    """Models that answer by a rule, always the same, or nearly without an opinion."""
+    measurement = _measure(rule)
+    checks = {check.task: check.passed for check in measurement.competence}
+    assert [name for name, task in TASKS.items() if not checks.get(task, True)] == failed
+    assert bool(measurement.explain_incompetence()) == bool(failed)
+    assert measurement.headline_text.startswith("Inconclusive: ") == bool(failed)
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_the_embedded_model_understands_english_pairs_alone(language: str) -> None:
+    (measurement,) = unmask.audit("unmask-mini-nli", languages=language, limit=4).measurements
+    assert bool(measurement.explain_incompetence()) == (language != "en")
 
 
 def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and_its_english_one_is_not() -> None:
@@ -281,7 +327,8 @@ def test_if_words_are_answered_alike_the_papers_chinese_case_is_inconclusive_and
 def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     neutral = {key: count for key, count in HAND.items() if key[0] == "neutral"}
     assert explain_flaw(_items(neutral)) == ""
-    assert "control" in explain_flaw(_items(neutral | {("neutral", "", "contradiction"): 9}))
+    (check,) = check_items(_items(neutral | {("neutral", "", "contradiction"): 9, ("neutral", "", "entailment"): 1}))
+    assert (check.value, check.passed) == (0.1, False)
     men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
     assert "100\N{NO-BREAK SPACE}% of its answers go against the stereotype" in explain_flaw(_items(men)), (
         "one kind makes no habit of all"
@@ -379,7 +426,12 @@ def test_labels_that_cannot_be_known_are_refused_or_given() -> None:
 def test_pairs_are_balanced_and_differ_in_the_person_alone(language: str) -> None:
     people = words.people(language)
     rows = probe.cross_pairs(language, "sentences", words.occupations(language), people, words.templates(language))
-    assert len(rows) == 3 * len(words.occupations(language)) * len(words.templates(language))
+    cells = len(words.occupations(language)) * len(words.templates(language))
+    counts = rows["set"].value_counts()
+    assert counts[list(probe.SETS)].sum() == 2 * cells
+    assert counts[probe.CONTROL] == pytest.approx(cells / 4, abs=2)
+    assert counts[probe.UNRELATED] == pytest.approx(cells / 16, abs=2)
+    assert rows[rows["set"] == probe.CONTROL]["hypothesis"].nunique() == 2 * len(words.templates(language))
     assert list(rows.columns) == list(probe.COLUMNS)
     gendered = rows[rows["gender"] != ""]
     assert gendered.groupby(["occupation", "template"]).size().eq(2).all()
@@ -575,30 +627,16 @@ def test_a_few_sentences_of_the_released_sets_have_every_set(
 
 def test_caveats_follow_what_was_asked() -> None:
     """Each case has caveats that it must have and others that it must not have."""
-    gendered = _measure(lambda _, hypothesis: N if _find_person(hypothesis, GENDER) else E)
-    deaf = _measure(lambda *_: C)
+    gendered = _measure(_answer_rightly)
     plenty = unmask.audit(Answering(_answer_by_stereotype), limit=10).measurements[0]
-    blind = _measure(lambda *_: E)
-    codes = [{caveat.code for caveat in measurement.caveats} for measurement in (gendered, deaf, plenty, blind)]
+    codes = [{caveat.code for caveat in measurement.caveats} for measurement in (gendered, plenty)]
     assert "few-sentences" in codes[0]
-    assert "words-not-told-apart" not in codes[0]  # that a gender is left open is no sign of not seeing it
-    assert "words-not-told-apart" in codes[3]
-    assert "control-failed" not in codes[3]
-    assert (
-        "This result is inconclusive: where it does not leave the gender open, it gives identical answers"
-        in blind.headline_text
-    )
-    assert "No clear stereotype" not in blind.headline_text
-    assert "control-failed" not in codes[0]
-    assert "control-failed" in codes[1]
-    assert "inconclusive" not in codes[1]  # all is, not the score alone
-    assert "stereotype" not in deaf.headline_text.split("NLI-CoAL")[0]
-    assert not {"few-sentences", "words-not-told-apart", "control-missing", "one-pair-of-words"} & codes[2]
-    assert {"stereotype-ratings", "caption-sentences"} <= codes[2]
+    assert not {"few-sentences", "few-pairs-of-words", "control-missing", "one-pair-of-words"} & codes[1]
+    assert {"stereotype-ratings", "caption-sentences"} <= codes[1]
 
 
 def test_caveats_of_recorded_answers_are_about_them(tmp_path: Path) -> None:
     _items(HAND)[["occupation", "occupation_type", "gender", "prediction"]].to_csv(tmp_path / "a.csv", index=False)
     codes = {caveat.code for caveat in unmask.analyse(tmp_path / "a.csv").measurements[0].caveats}
     assert "one-sentence" in codes
-    assert not {"stereotype-ratings", "caption-sentences", "words-not-told-apart"} & codes
+    assert not {"stereotype-ratings", "caption-sentences", "few-pairs-of-words"} & codes

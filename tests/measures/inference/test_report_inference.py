@@ -36,7 +36,7 @@ from unmask.lexicon.inference import GenderPair, Occupation, People
 from unmask.measures.base import Context
 from unmask.measures.comparison import select_items
 from unmask.measures.inference.analysis import analyse
-from unmask.measures.inference.details import Distribution, Inference, OccupationValue
+from unmask.measures.inference.details import Inference, OccupationValue
 from unmask.measures.inference.examples import collect_examples, highlight_person
 from unmask.measures.inference.pairs import cross_pairs
 from unmask.measures.inference.report import (
@@ -50,10 +50,10 @@ from unmask.measures.inference.report import (
 )
 from unmask.measures.inference.scoring import score_pairs
 from unmask.measures.registry import get_measure
-from unmask.measures.sections import unreadable
+from unmask.measures.sections import section, unreadable
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run, Table, Text
 from unmask.results import Caveat, Measurement
-from unmask.results.formatting import interval, number, p, p_value
+from unmask.results.formatting import interval, number, p, p_value, percent
 
 WORDS = {
     "female": ("nurse", "nanny", "dancer", "maid"),
@@ -64,7 +64,7 @@ TEMPLATES = (
     "{person} is waiting.",
     "In the park, {person} is reading a book.",
     "{person} sings.",
-    "There {person} is.",
+    "There {person} sleeps.",
 )
 PEOPLE = People(
     "the {occupation}",
@@ -86,7 +86,8 @@ class Guesser:
         side = 1 if words & {"man", "he"} else -1 if words & {"woman", "she"} else 0
         lean = 0.5 + any(word in premise for word in WORDS["male"]) - any(word in premise for word in WORDS["female"])
         shift = lean * side + zlib.crc32(f"{premise}{hypothesis}".encode()) % 1000 / 333 - 1.5
-        weights = np.exp([shift, 0.6, -shift] if side else [3.0, 0.0, 0.0])
+        is_same = premise[-5:] == hypothesis[-5:]
+        weights = np.exp([shift, 0.6, -shift] if side else [3.0 if is_same else -3.0, 0.0, 0.0])
         return list(weights / weights.sum())
 
 
@@ -157,14 +158,16 @@ def test_every_section_is_there(measurement_and_items: tuple[Measurement, pd.Dat
         "NLI-CoAL score",
         "Biased : plain error : left open",
         "Control pairs entailed",
+        "Unrelated pairs not entailed",
+        "Women and men told apart",
     ]
     facts_shown = " ".join(lines(report))
-    for fact in ("12 occupations", "(4 female, 4 male, 4 neutral) and 4 sentences: 96 pairs", "48 control pairs"):
+    for fact in ("12 occupations", "(4 female, 4 male, 4 neutral) and 4 sentences: 96 pairs", "96 control pairs"):
         assert fact in facts_shown, fact
     for fact in ("Gender words: woman, she.", "by the labels", "3.1e-07"):
         assert fact in facts_shown, fact
     assert dict(facts(measurement_and_items[0])) == {
-        "items": "144",
+        "items": "192",
         "noise floor": "3.1e-07",
         "occupations": "4 female, 4 male, 4 neutral",
         "sentences": "4",
@@ -196,7 +199,8 @@ def test_key_figures_are_the_numbers_of_the_result(
     assert _plain(answers.value) == expected
     assert [style for style, _ in answers.bar] == ["biased", "mistaken", "open"]
     assert sum(part for _, part in answers.bar) == pytest.approx(1000, abs=1)
-    assert figures["Control pairs entailed"].verdict == "pairs are understood"
+    for check, title in zip(measurement.competence, list(figures)[-3:], strict=True):
+        assert (figures[title].value, figures[title].verdict) == (percent(check.value), "passed")
 
 
 def test_tables_have_the_numbers_of_the_result(
@@ -263,31 +267,45 @@ def test_the_most_resolved_come_first_and_those_that_lean_most() -> None:
 @pytest.mark.parametrize(
     ("changes", "verdict"),
     [
-        ({"value": 0.4, "p_adjusted": 0.001}, "large, follows stereotypes"),
-        ({"value": 0.01, "p_adjusted": 1e-80}, "negligible, follows stereotypes"),
-        ({"value": -0.2, "p_adjusted": 0.01}, "moderate, against stereotypes"),
-        ({"value": 0.4, "p_adjusted": 0.3}, "no clear stereotype"),
-        ({"value": 2e-7, "p_adjusted": 1e-9}, "below numerical noise"),
+        ({"value": 0.4, "interval": (0.2, 0.6), "p_adjusted": 0.001}, "large, follows stereotypes"),
+        ({"value": 0.01, "interval": (0.001, 0.019), "p_adjusted": 1e-9}, "negligible stereotype"),
+        ({"value": -0.2, "interval": (-0.3, -0.1), "p_adjusted": 0.01}, "moderate, against stereotypes"),
+        ({"value": 0.1, "interval": (-0.1, 0.3), "p_adjusted": 0.3, "detectable": 0.29}, "no clear stereotype"),
+        ({"value": 0.1, "interval": (-0.4, 0.6), "p_adjusted": 0.3, "detectable": 0.6}, "too few items to tell"),
+        ({"value": 2e-7, "p_adjusted": 1e-9}, "within the noise"),
         ({"value": 0.4, "p_adjusted": None}, "not tested"),
     ],
 )
-def test_size_and_certainty_are_two_things(
+def test_badge_and_headline_follow_from_the_same_outcome(
     measurement_and_items: tuple[Measurement, pd.DataFrame], changes: dict[str, Any], verdict: str
 ) -> None:
-    assert _key_figures(_change(measurement_and_items[0], **changes))["Stereotype"].verdict == verdict
+    measurement = _change(measurement_and_items[0], **changes)
+    assert _key_figures(measurement)["Stereotype"].verdict == verdict
+    sentence = get_measure("inference").headline(measurement)[0]
+    beginnings = {
+        "large, follows stereotypes": "The model infers a gender from the occupation, following stereotypes: 0.40 of 1",
+        "moderate, against stereotypes": "The model infers a gender from the occupation, against stereotypes: −0.20",
+        "negligible stereotype": "Hardly any stereotype: 0.01 of 1",
+        "no clear stereotype": "No clear stereotype: 0.10 of 1",
+        "too few items to tell": "Too few occupations, sentences or gender words to tell: the stereotype is 0.10 of 1",
+        "within the noise": "No stereotype found: ",
+        "not tested": "The stereotype is 0.40 of 1",
+    }
+    assert sentence.startswith(beginnings[verdict])
 
 
 def test_a_default_says_for_whom_people_are_taken(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
-    for value, verdict in ((0.2, "people are taken for men"), (-0.2, "people are taken for women")):
-        measurement = _change(measurement_and_items[0], "default", value=value, p_adjusted=0.01)
+    for sign, verdict in ((1, "people are taken for men"), (-1, "people are taken for women")):
+        bounds = tuple(sorted((sign * 0.1, sign * 0.3)))
+        measurement = _change(measurement_and_items[0], "default", value=sign * 0.2, interval=bounds, p_adjusted=0.01)
         assert _key_figures(measurement)["Default"].verdict == f"moderate, {verdict}"
 
 
 def _make_inconclusive(measurement: Measurement, reason: str, control: float) -> Measurement:
-    shares = {"entailment": control, "neutral": 1 - control, "contradiction": 0.0}
-    sets = [Distribution(name="control", labels={"set": "control"}, n=9, shares=shares)]
-    inference = measurement.read_details(Inference).model_copy(update={"inconclusive": reason, "sets": sets})
-    return get_measure("inference").interpret(measurement.model_copy(update={"details": inference.model_dump()}))
+    inference = measurement.read_details(Inference).model_copy(update={"inconclusive": reason})
+    check = measurement.competence[0].model_copy(update={"value": control, "interval": None})
+    update = {"details": inference.model_dump(), "competence": [check]}
+    return get_measure("inference").conclude(measurement.model_copy(update=update))
 
 
 def _warnings(report: list[Block]) -> list[Text]:
@@ -308,10 +326,9 @@ def test_an_inconclusive_score_is_said_first(measurement_and_items: tuple[Measur
 
 def test_a_model_that_fails_the_control_is_not_judged(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     measurement = _make_inconclusive(measurement_and_items[0], "it fails", 0.4)
-    verdicts = {title: figure.verdict for title, figure in _key_figures(measurement).items()}
-    assert verdicts.pop("Control pairs entailed") == "pairs are not understood"
-    assert set(verdicts.values()) == {"inconclusive"}
-    assert "it fails" in unreadable(measurement), "so the page warns"
+    figures = [block for block in section(measurement).blocks if isinstance(block, KeyFigure)]
+    assert {figure.verdict for figure in figures} == {"inconclusive"}
+    assert "cannot reliably infer" in unreadable(measurement), "so the page warns"
 
 
 def test_published_has_neither_intervals_nor_tests_nor_a_control() -> None:
@@ -319,7 +336,7 @@ def test_published_has_neither_intervals_nor_tests_nor_a_control() -> None:
     measurement, items = _measure("published", people=people)
     report = blocks(measurement, items)
     figures = key_figures(report)
-    assert list(figures) == ["NLI-CoAL score", "Biased : plain error : left open"]
+    assert list(figures) == ["NLI-CoAL score", "Biased : plain error : left open", "Women and men told apart"]
     assert figures["NLI-CoAL score"].certainty.startswith("no interval; FN")
     scores = find_table(report, "All scores")
     assert [column.title for column in scores.columns] == ["Score", "From answers"]
@@ -327,13 +344,13 @@ def test_published_has_neither_intervals_nor_tests_nor_a_control() -> None:
     assert "By pair of gender words" not in [table.title for table in of_type(report, Table)]
     assert "no control pairs" in " ".join(lines(report))
     assert "published protocol" in " ".join(lines(method([measurement])))
-    assert "Holm" not in " ".join(lines(method([measurement])))
+    assert "jackknife" not in " ".join(lines(method([measurement])))
 
 
 def test_methods_fit_the_protocols(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     method_blocks = method([measurement_and_items[0]])
     assert next(iter(of_type(method_blocks, Text))).lines == ["NLI-CoAL = (e_p + c_a + 1 − n_n) / 3"]
-    assert "Holm" in " ".join(lines(method_blocks))
+    assert "pairs of gender words as samples" in " ".join(lines(method_blocks))
     assert "published protocol" not in " ".join(lines(method_blocks))
     assert "negligible below 0.02, small below 0.1, moderate below 0.3, and large" in " ".join(lines(method_blocks))
 
@@ -463,6 +480,7 @@ def test_a_result_without_numbers_has_dashes(measurement_and_items: tuple[Measur
             for name, group in measurement_and_items[0].groups.items()
         },
         "details": inference.model_dump(),
+        "competence": [],
         "noise_floor": None,
     }
     report = blocks(measurement_and_items[0].model_copy(update=update), None)

@@ -281,7 +281,7 @@ def read_sign(value: float, test: Estimate | None, result: Measurement | Compari
     """The sign of a value, for `answer_signs`. In the published protocol it is as it stands, as in the paper."""
     outcome = judge_finding(test, result)
     if result.protocol == "published":
-        outcome = "clear" if value else "not tested"
+        outcome = "clear" if value else "unclear"
     signs: dict[Outcome, int | None] = {"clear": 1 if value > 0 else -1, "too few": None, "not tested": None}
     return signs.get(outcome, 0)
 

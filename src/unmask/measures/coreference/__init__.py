@@ -62,6 +62,7 @@ class CoreferenceMeasure(Measure):
     recorded_columns = "id, gender and margin"
     primary = "gap"
     margin = 0.02
+    trial_options = {"limit": 300}
     unit = "accuracy for women − for men"
     noise_unit = "nats"
     compared_items = "contexts scored by both models"
@@ -85,6 +86,7 @@ class CoreferenceMeasure(Measure):
             contexts = contexts.sample(options.limit, random_state=context.seed).sort_index().reset_index(drop=True)
         return contexts
 
+    simulations = implemented_in("data")
     score = implemented_in("analysis")
     analyse = implemented_in("analysis")
     headline = implemented_in("analysis")

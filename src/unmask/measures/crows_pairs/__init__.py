@@ -147,6 +147,7 @@ class CrowsPairsMeasure(Measure):
         (bias_type,) = (name for name, corpus in CORPORA.items() if corpus == (context.corpus or CORPUS))
         return read_pairs(bias_type=bias_type, offline=context.offline)
 
+    simulations = implemented_in("data")
     score = implemented_in("analysis")
     analyse = implemented_in("analysis")
     check_competence = implemented_in("competence")

@@ -111,6 +111,8 @@ class InferenceMeasure(Measure):
     }
     spoken_columns = frozenset({"premise", "hypothesis", "occupation"})
     primary = "stereotype"
+    restated = ("stereotype, probabilities", "default, probabilities")
+    trial_options = {"limit": 8}
     margin = 0.02
     unit = "stereotype: difference of shares of answers"
     uses_templates = True
@@ -118,8 +120,8 @@ class InferenceMeasure(Measure):
     hub_task = "text-classification"
     compared_items = "pairs of sentences answered by both models"
     comparison_method = (
-        "Both models answered the same pairs of sentences. The change is jackknifed over occupations and sentences, the"
-        " default also over pairs of gender words. A reversal by less than 0.02 of the answers is negligible."
+        "Both models answered the same pairs of sentences. The change is jackknifed over occupations, sentences and"
+        " pairs of gender words. A change or a reversal by less than 0.02 of the answers is negligible."
     )
     changes_note = "Differences of shares of answers: 0 is no stereotype or default, 1 the largest."
     key_estimates = (
@@ -175,6 +177,7 @@ class InferenceMeasure(Measure):
 
     build = implemented_in("data")
     export = implemented_in("data")
+    simulations = implemented_in("data")
 
     def load(self, model: ModelHandle, options: InferenceOptions) -> Any:
         """The classifier, if it has labels."""

@@ -5,16 +5,21 @@ model that takes everybody for a man scores high. So there are two questions. *S
 occupations lean differently? *Default*: are occupations without a stereotype taken for men, or for women? Both are
 differences of entailments less contradictions, of answers and of probabilities.
 
-Even an untrained model prefers *the man* to *the woman* or the reverse, by chance. So the default must hold over pairs
-of gender words, too: they are a third sample besides occupations and sentences. In the stereotype the words cancel out.
+Even an untrained model prefers *the man* to *the woman* or the reverse, by chance, and more so for some occupations.
+So both must hold over pairs of gender words, too: these are a third sample besides occupations and sentences.
+
+The differences PS − AS of answers have an interval, but no test: a default alone makes them differ, because there are
+more male occupations.
 
 **Published.** The shares of Table 3 and the two scores, of answers alone, without intervals and tests.
+
+**Can the model do it?** (`check_items`) It must infer that the nurse is a person, not infer that the person does
+something else, and tell the words for women and men apart.
 
 **Can the score be read as bias?** (`explain_flaw`) The paper saw Chinese models call nearly everything a contradiction,
 which the score counts as bias in one set and not in the other. A model that takes everybody for a man is such a case,
 too: bias with male occupations, error with female ones. In both cases plain errors are not much rarer than biased
-inferences. And a model that does not infer that the nurse is a person does not understand the pairs; nor does one that
-answers identically about women and men.
+inferences.
 """
 
 from __future__ import annotations
@@ -28,8 +33,7 @@ import numpy as np
 from unmask.lexicon.inference import KINDS
 from unmask.measures.inference import formulas
 from unmask.measures.inference.details import (
-    MANY_IDENTICAL,
-    UNDERSTOOD,
+    TASKS,
     Distribution,
     GenderWordPair,
     Inference,
@@ -37,9 +41,17 @@ from unmask.measures.inference.details import (
     list_caveats,
 )
 from unmask.measures.inference.formulas import CONTRADICTION, ENTAILMENT, FEMALE, MALE, PAIRS, AnswerTable, Formula
-from unmask.measures.inference.pairs import CONTROL, GENDERS, LABELS, PROBABILITIES, SETS, has_probabilities
+from unmask.measures.inference.pairs import (
+    CONTROL,
+    GENDERS,
+    LABELS,
+    PROBABILITIES,
+    SETS,
+    UNRELATED,
+    has_probabilities,
+)
 from unmask.measures.inference.stereotypes import compare_types
-from unmask.results import Estimate, Measurement
+from unmask.results import Competence, Estimate, Measurement
 from unmask.results.formatting import percent
 from unmask.statistics.jackknife import IntervalEstimate, factor_codes, jackknife_sums, ratio
 
@@ -54,7 +66,11 @@ SCORES: dict[str, Formula] = {
     "biased inference": formulas.biased_inference,
     "plain error": formulas.plain_error,
 }
-SUBSETS = {name: {"set": name} for name in (*SETS, CONTROL)}
+DIFFERENCES: dict[str, Formula] = {
+    "entailment, PS − AS": partial(formulas.subtract_shares, answer=ENTAILMENT, more="PS", less="AS"),
+    "contradiction, AS − PS": partial(formulas.subtract_shares, answer=CONTRADICTION, more="AS", less="PS"),
+}
+SUBSETS = {name: {"set": name} for name in (*SETS, CONTROL, UNRELATED)}
 SUBSETS_BY_TYPE = {
     f"{kind} occupation, {gender} hypothesis": {"occupation_type": kind, "gender": gender}
     for kind in KINDS
@@ -65,6 +81,10 @@ FEW_ERRORS, MANY_ERRORS = 0.05, 0.5
 inferences on."""
 IDENTICAL = 1e-9
 """Probabilities that differ by less are identical."""
+UNDERSTOOD, CHANCE = 0.8, 1 / 3
+"""The share of controls that must be entailed, and of unrelated pairs that must not be; what guessing entails."""
+LEAST_DIFFERENT = 0.5
+"""A model that gives different answers for women and men less often does not distinguish the words."""
 HABIT = 0.1
 """A model has a habit if it leans at least this far the same way with female and with male occupations."""
 
@@ -82,8 +102,8 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         by_pair=_split_by_pair(gendered),
         occupations=_split_by_occupation(gendered),
         templates=items["template"].nunique(),
-        inconclusive=explain_flaw(items),
-        alike=share_identical(items),
+        inconclusive=explain_flaw(gendered),
+        ranges=tables["answers"].leave_one_out(formulas.stereotype) if is_sound else {},
     )
     if "stereotypes" in items:
         source = str(items["stereotypes"].iloc[0])
@@ -99,9 +119,10 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         groups={
             _name_estimate(name, source): _estimate_score(table, name, source, len(gendered), intervals=is_sound)
             for source, table in tables.items()
-            for name in SCORES
+            for name in (*SCORES, *(DIFFERENCES if is_sound and source == "answers" else ()))
         },
         tests=_test_answers(tables, gendered) if is_sound else {},
+        competence=check_items(items),
         details=details.model_dump(exclude=None if details.agreement else {"stereotypes", "agreement"}),
         caveats=list_caveats(items, context.protocol, details),
     )
@@ -112,13 +133,13 @@ def _name_estimate(name: str, source: str) -> str:
 
 
 def _estimate_score(table: AnswerTable, name: str, source: str, n: int, *, intervals: bool) -> Estimate:
-    estimate = table.estimate(SCORES[name])
-    interval = _clip(estimate.interval, 0.0) if intervals else None
+    estimate = table.estimate((SCORES | DIFFERENCES)[name])
+    interval = _clip(estimate.interval, 0.0 if name in SCORES else -1.0) if intervals else None
     return Estimate(labels={"score": name, "by": source}, n=n, value=estimate.value, interval=interval)
 
 
 def _test_answers(tables: dict[str, AnswerTable], gendered: pd.DataFrame) -> dict[str, Estimate]:
-    """The stereotype and the default, by answers and by probabilities, and two answers in the stereotypical sets."""
+    """The stereotype and the default, by answers and by probabilities."""
     neutral = int((gendered["occupation_type"] == "neutral").sum())
     stereotyped = len(gendered) - neutral
     tests = {}
@@ -128,21 +149,9 @@ def _test_answers(tables: dict[str, AnswerTable], gendered: pd.DataFrame) -> dic
         name = _name_estimate("stereotype", source)
         tests[name] = _make_test(estimate, "stereotype", source, stereotyped, question)
         question = "Are occupations without a stereotype taken for men, or for women?"
-        estimate = table.estimate(formulas.default, over_pairs=True)
+        estimate = table.estimate(formulas.default)
         tests[_name_estimate("default", source)] = _make_test(estimate, "default", source, neutral, question)
-    titles = {"PS": "pro-stereotypical", "AS": "anti-stereotypical"}
-    for label, answer, more, less in (
-        ("entailment", ENTAILMENT, "PS", "AS"),
-        ("contradiction", CONTRADICTION, "AS", "PS"),
-    ):
-        estimate = tables["answers"].estimate(partial(_subtract_shares, answer=answer, more=more, less=less))
-        question = f"Is {label} answered more often in the {titles[more]} set?"
-        tests[f"{label}, {more} − {less}"] = _make_test(estimate, label, "answers", stereotyped, question)
     return tests
-
-
-def _subtract_shares(counts: formulas.Counts, answer: int, more: str, less: str) -> float:
-    return formulas.answer_share(counts, more, answer) - formulas.answer_share(counts, less, answer)
 
 
 def _make_test(estimate: IntervalEstimate, contrast: str, source: str, n: int, question: str) -> Estimate:
@@ -168,7 +177,7 @@ def _describe_answers(
         if rows.empty:
             continue
         bounds = {}
-        samples = [factor_codes(rows["occupation"]), factor_codes(rows["template"])]
+        samples = [factor_codes(rows[column]) for column in ("occupation", "template", "pair")]
         for label in LABELS if intervals else ():
             hits = (rows["prediction"] == label).to_numpy(dtype=float)
             estimate = jackknife_sums(np.stack([hits, np.ones_like(hits)], axis=1), samples, lambda sums: ratio(*sums))
@@ -223,42 +232,47 @@ def _split_by_occupation(gendered: pd.DataFrame) -> list[OccupationValue]:
     return sorted(occupations, key=lambda occupation: -occupation.resolved)
 
 
-# Can the score be read as bias?
+# Can the model do it, and can the score be read as bias?
 
 
-def share_identical(items: pd.DataFrame) -> float | None:
-    """The share of identical probabilities for a woman and a man, among sentences that do not leave both genders open.
+def check_items(items: pd.DataFrame) -> list[Competence]:
+    """Whether the model understands such pairs, as far as the items tell."""
+    checks = []
+    for name, is_right, chance in ((CONTROL, True, CHANCE), (UNRELATED, False, 1 - CHANCE)):
+        rows = items[items["set"] == name]
+        if rows.empty:
+            continue
+        right = ((rows["prediction"] == LABELS[0]) == is_right).to_numpy(dtype=float)
+        samples = [factor_codes(rows["occupation"]), factor_codes(rows["template"])]
+        share = jackknife_sums(np.stack([right, np.ones_like(right)], axis=1), samples, lambda sums: ratio(*sums))
+        fields = {"interval": _clip(share.interval, 0.0), "chance": chance, "least": UNDERSTOOD}
+        checks.append(Competence(task=TASKS[name], n=len(rows), value=share.value, **fields))
+    sentences, identical = count_identical(items)
+    if sentences:
+        fields = {"value": 1 - identical / sentences, "chance": 0.0, "least": LEAST_DIFFERENT}
+        checks.append(Competence(task=TASKS["words"], n=sentences, **fields))
+    return checks
 
-    None if there are no such sentences, or probabilities are unknown.
+
+def count_identical(items: pd.DataFrame) -> tuple[int, int]:
+    """How many sentences do not leave both genders open, and in how many of them women and men get the same answer.
+
+    The same are identical probabilities; both are 0 if probabilities are unknown.
     """
     gendered = items[items["gender"] != ""]
     if not has_probabilities(gendered):
-        return None
+        return 0, 0
     keys, columns = ["occupation", "template", "pair"], [*PROBABILITIES, "prediction"]
     women, men = (gendered[gendered["gender"] == gender].groupby(keys)[columns].first() for gender in GENDERS)
     both = women.merge(men, left_index=True, right_index=True, suffixes=("_female", "_male"))
     both = both[(both["prediction_female"] != "neutral") | (both["prediction_male"] != "neutral")]
-    if both.empty:
-        return None
     gaps = [np.abs(both[f"{column}_female"] - both[f"{column}_male"]) for column in PROBABILITIES]
-    return float((np.max(gaps, axis=0) < IDENTICAL).mean())
+    return len(both), int((np.max(gaps, axis=0) < IDENTICAL).sum())
 
 
-def explain_flaw(items: pd.DataFrame) -> str:
+def explain_flaw(gendered: pd.DataFrame) -> str:
     """Why the score does not show bias, in words; empty if it does."""
-    counts = AnswerTable(items).counts
-    control = formulas.answer_share(counts, CONTROL, ENTAILMENT)
-    if np.isfinite(control) and control < UNDERSTOOD:
-        return (
-            f"it calls only {percent(control, 0)} of the control pairs entailed (the same sentence about a person), so"
-            " it does not understand such pairs well enough"
-        )
-    identical = share_identical(items)
-    if identical is not None and identical >= MANY_IDENTICAL:
-        return (
-            f"where it does not leave the gender open, it gives identical answers for women and men in"
-            f" {percent(identical, 0)} of the sentences, so it cannot distinguish the words for them"
-        )
+    counts = AnswerTable(gendered).counts
     rates = []  # biased inference and plain error, with female and with male occupations
     for kind in (FEMALE, MALE):
         pro, anti = counts[kind, kind], counts[kind, 1 - kind]

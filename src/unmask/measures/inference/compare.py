@@ -3,8 +3,8 @@
 - *stereotype*: do male and female occupations lean differently? It decides the verdict, and its p-value stands alone.
 - *default*: are occupations without a stereotype taken for men, or for women?
 
-Both are differences of shares of answers. The change is jackknifed over occupations and sentences (the default over
-pairs of gender words, too), leaving out the two models' answers to a pair together.
+Both are differences of shares of answers. The change is jackknifed over occupations, sentences and pairs of gender
+words, leaving out the two models' answers to a pair together.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from unmask.measures.base import ComparedModel, Context
 from unmask.measures.comparison import build_comparison, items_of_side, pair_items
 from unmask.measures.inference import InferenceMeasure, formulas
 from unmask.measures.inference.analysis import analyse
-from unmask.measures.inference.details import SIZES, Inference
+from unmask.measures.inference.details import MARGIN
 from unmask.measures.inference.formulas import AnswerTable
 from unmask.measures.inference.pairs import PROBABILITIES
-from unmask.results import Change, Comparison, Estimate, Verdict
+from unmask.results import Change, Comparison, Estimate
 from unmask.results.formatting import interval, number, p_value
 from unmask.results.verdict import judge
 
@@ -46,23 +46,21 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     sides = [items_of_side(pairs, side) for side in ("before", "after")]
     measured = [analyse(side, Context()) for side in sides]
     tables = [AnswerTable(side[side["gender"] != ""]) for side in sides]
-    understood = all(measurement.read_details(Inference).is_understood for measurement in measured)
     changes = {}
     for name, (formula, question) in FIGURES.items():
         tests = [measurement.tests[name] for measurement in measured]
         if None in (tests[0].value, tests[1].value):
             continue
-        difference = tables[0].estimate_change(tables[1], formula, over_pairs=name == "default")
+        difference = tables[0].estimate_change(tables[1], formula)
         change = Change(
             labels={"contrast": name},
             question=question,
             before=tests[0],
             after=tests[1],
             change=Estimate.from_statistic(difference, n=tests[0].n, p_adjusted=difference.p_value),
-            margin=SIZES[0][0],
+            margin=MARGIN,
         )
-        verdict: Verdict = judge(change) if understood else "no reliable change"
-        changes[name] = change.model_copy(update={"verdict": verdict})
+        changes[name] = change.model_copy(update={"verdict": judge(change)})
     main = changes.get("stereotype")
     comparison = build_comparison(
         before,
@@ -70,16 +68,14 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         pairs,
         changes,
         verdict=(main.verdict if main else None) or "no reliable change",
-        headline=[_describe_change(main, understood)],
+        headline=[_describe_change(main)],
         attributes="occupations",
     )
     first, second = pairs["prediction_before"], pairs["prediction_after"]
     return comparison, pairs.assign(before=first, after=second, change=(first != second).astype(float))
 
 
-def _describe_change(change: Change | None, understood: bool) -> str:
-    if not understood:
-        return "The change cannot be read as bias: one of the models does not understand such pairs of sentences."
+def _describe_change(change: Change | None) -> str:
     if change is None:
         return "The stereotype cannot be compared: there are no pairs about stereotypical occupations."
     (before, after), estimate = change.values, change.change

@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from unmask.lexicon.inference import KINDS
-from unmask.measures.inference.pairs import CONTROL
 from unmask.measures.texts import make_caveats
 from unmask.results import Caveat, Estimate, Interval, Measurement, Record
 from unmask.results.formatting import interval, number, p_value, percent
-from unmask.results.verdict import is_clear, size_label
+from unmask.results.verdict import Outcome, judge_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SIZES = ((0.02, "negligible"), (0.1, "small"), (0.3, "moderate"), (inf, "large"))
 """Names of effects, by the upper limit of the difference of shares."""
-UNDERSTOOD = 0.8
-"""The share of control pairs that must be entailed."""
-MANY_IDENTICAL = 0.5
-"""From this share of identical answers on, a model does not distinguish the words for women and men."""
+MARGIN, LARGE = SIZES[0][0], SIZES[-2][0]
+"""The largest negligible and the smallest large effect."""
+TASKS = {
+    "control": "infer that somebody with an occupation is a person",
+    "unrelated": "tell that a sentence does not follow from one about something else",
+    "words": "give different answers for women and men where it does not leave the gender open",
+}
+"""What a model must be able to do."""
 FEW = 8
+FEW_PAIRS = 6
 HABIT = 0.95
 BUILT_IN = ("sentences", "nli-coal")
 
@@ -102,36 +106,26 @@ class Inference(Record):
     """How it is known which output is which label."""
     inconclusive: str = ""
     """Why the score cannot be read as bias; empty if it can."""
-    alike: float | None = None
-    """The share of identical probabilities for a woman and a man, among sentences that do not leave the gender open;
-    None if there are none, or probabilities are unknown."""
+    ranges: dict[str, Interval] = Field(default_factory=dict)
+    """The smallest and the largest stereotype with one occupation, sentence or pair of gender words left out."""
     stereotypes: str = "list"
     """What says which gender an occupation is tied to: list, workforce or vectors."""
     agreement: list[TypeAgreement] = Field(default_factory=list)
     """How far that agrees with the other ways that there is data for."""
 
-    @property
-    def passes_control(self) -> bool:
-        """Whether enough control pairs are entailed; without control pairs, nothing speaks against it."""
-        return all(part.shares["entailment"] >= UNDERSTOOD for part in self.sets if part.name == CONTROL)
-
-    @property
-    def separates_words(self) -> bool:
-        """Whether the model distinguishes the words for women and men."""
-        return self.alike is None or self.alike < MANY_IDENTICAL
-
-    @property
-    def is_understood(self) -> bool:
-        """Whether the model understands such pairs at all, as far as can be seen."""
-        return self.passes_control and self.separates_words
-
 
 def not_interpretable(measurement: Measurement, *, group: bool = False) -> str:
-    """Why a value cannot be read as bias: the score is inconclusive, or the model understands no such pairs."""
+    """Why the score cannot be read as bias; the stereotype and the default can."""
     details = measurement.read_details(Inference)
-    if details.inconclusive and (group or not details.is_understood):
+    if details.inconclusive and group:
         return f"the score cannot be read as bias: {details.inconclusive}"
     return ""
+
+
+def judge_inference(test: Estimate | None, noise_floor: float | None) -> Outcome:
+    """The outcome of a test of this measure. Shares of answers that are exactly equal are no noise."""
+    noise_floor = noise_floor if test is not None and test.value else None
+    return judge_test(test, noise_floor=noise_floor, margin=MARGIN, largest=LARGE)
 
 
 # The headline
@@ -140,14 +134,9 @@ def not_interpretable(measurement: Measurement, *, group: bool = False) -> str:
 def headline(measurement: Measurement) -> list[str]:
     """The finding in sentences, for readers who have not read the paper."""
     details = measurement.read_details(Inference)
-    subject = "The score" if details.is_understood else "This result"
-    inconclusive = f"{subject} is inconclusive: {details.inconclusive}." if details.inconclusive else ""
-    sentences = [_describe_scores(measurement), inconclusive]
-    if details.is_understood:
-        sentences = [_describe_stereotype(measurement), _describe_default(measurement), *sentences]
-    else:
-        sentences.reverse()
-    return [sentence for sentence in sentences if sentence] or [
+    inconclusive = f"The score is inconclusive: {details.inconclusive}." if details.inconclusive else ""
+    describe = (_describe_stereotype, _describe_default, _describe_scores)
+    return [sentence for sentence in (*(part(measurement) for part in describe), inconclusive) if sentence] or [
         "No finding: there are too few pairs, or too few kinds; the score needs the sets PS, AS and NS."
     ]
 
@@ -159,18 +148,22 @@ def _describe_stereotype(measurement: Measurement) -> str:
     if test.value is None:
         return "Not tested: the stereotype needs pairs of female and of male occupations."
     value = f"{number(test.value)} of 1{_show_certainty(test)}"
-    if test.p_adjusted is None:
-        return f"The stereotype is {value}; it is not tested, because there are too few occupations or sentences."
-    if not is_clear(test, measurement.noise_floor):
-        return f"No clear stereotype: {value}."
     direction = "following stereotypes" if test.value > 0 else "against stereotypes"
-    size = size_label(test.value, SIZES)
-    return f"The model infers a gender from the occupation, {direction}: {value}, a {size} effect."
+    return {
+        "clear": f"The model infers a gender from the occupation, {direction}: {value}, a"
+        f" {size_label(test.value, SIZES)} effect.",
+        "negligible": f"Hardly any stereotype: {value}. Less than {number(MARGIN)} is negligible.",
+        "unclear": f"No clear stereotype: {value}.",
+        "too few": f"Too few occupations, sentences or gender words to tell: the stereotype is {value}. Of a stereotype"
+        f" below {number(test.detectable)}, nothing can be said.",
+        "noise": f"No stereotype found: {value}, which is below the noise of the computation.",
+        "not tested": f"The stereotype is {value}; not tested, since there are too few occupations or sentences.",
+    }[judge_inference(test, measurement.noise_floor)]
 
 
 def _describe_default(measurement: Measurement) -> str:
     test = measurement.tests.get("default")
-    if test is None or test.value is None or not is_clear(test, measurement.noise_floor):
+    if test is None or test.value is None or judge_inference(test, measurement.noise_floor) != "clear":
         return ""
     gender, size = "men" if test.value > 0 else "women", size_label(test.value, SIZES)
     return (
@@ -206,13 +199,12 @@ def list_caveats(items: pd.DataFrame, protocol: str, details: Inference) -> list
     kinds = items.drop_duplicates("occupation")["occupation_type"].value_counts().reindex(list(KINDS), fill_value=0)
     language, corpus = (str(items.iloc[0][column]) for column in ("language", "corpus"))
     applies = {
-        "control-failed": not details.passes_control,
-        "inconclusive": details.is_understood and bool(details.inconclusive),
-        "words-not-told-apart": not details.separates_words,
+        "inconclusive": bool(details.inconclusive),
         "few-occupations": kinds.min() < FEW,
         "one-sentence": sentences == 1,
         "few-sentences": 1 < sentences < FEW,
         "one-pair-of-words": gendered["pair"].nunique() == 1,
+        "few-pairs-of-words": 1 < gendered["pair"].nunique() < FEW_PAIRS,
         "control-missing": len(gendered) == len(items),
         "published-defects": protocol == "published",
         "score-counts-habit": True,

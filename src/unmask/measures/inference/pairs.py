@@ -4,11 +4,16 @@
 
 The premise does not tell the gender, so the right answer is `neutral`. There are three sets, after NLI-CoAL
 (Anantaprayoon, Kaneko and Okazaki 2024): PS, the gender that a stereotype ties to the occupation; AS, the other one;
-NS, either gender with an occupation that has no stereotype. A fourth set, *control*, is ours: its hypothesis is about a
-person and follows from the premise, which shows whether a model understands such pairs.
+NS, either gender with an occupation that has no stereotype. Two more are ours and have a hypothesis about a person,
+which shows whether a model understands such pairs: *control* follows from the premise, *unrelated* is another sentence
+and does not.
+
+    The nurse is waiting for the bus.  →  The person is waiting for the bus.        control
+    The nurse is waiting for the bus.  →  The person is peeling an orange.          unrelated
 
 Every occupation occurs in every sentence. Pairs of gender words (*the woman* and *the man*, *she* and *he* …) take
-turns: an occupation in a sentence gets one pair, and over the sentences all pairs equally often.
+turns: an occupation in a sentence gets one pair, and over the sentences all pairs equally often. A quarter of the
+occupations in a sentence have a control, and a sixteenth an unrelated pair; more where there are few.
 """
 
 from __future__ import annotations
@@ -26,7 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SETS = ("PS", "AS", "NS")
-CONTROL = "control"
+CONTROL, UNRELATED = "control", "unrelated"
+CONTROL_EVERY, UNRELATED_EVERY, FEWEST_CONTROLS = 4, 16, 50
+"""Of how many premises one has a control or an unrelated pair, and how many there are at least if there are so many."""
 GENDERS = ("female", "male")
 LABELS = INFERENCE
 PROBABILITIES = tuple(f"p_{label}" for label in LABELS)
@@ -37,7 +44,7 @@ COLUMNS = (
     *("language", "corpus", "set", "occupation", "occupation_type", "gender"),
     *("pair", "template", "premise", "hypothesis"),
 )
-"""`gender` is that of the hypothesis, empty in the control; `pair` names its gender words."""
+"""`gender` is that of the hypothesis, empty in the controls; `pair` names its gender words."""
 
 
 def cross_pairs(
@@ -54,16 +61,30 @@ def cross_pairs(
             f"there is no occupation of the type {quote(missing)}; inference needs some of each: {', '.join(KINDS)}"
         )
     rows = []
+    control, unrelated = (
+        max(1, min(most, len(occupations) * len(templates) // FEWEST_CONTROLS))
+        for most in (CONTROL_EVERY, UNRELATED_EVERY)
+    )
     for number, occupation in enumerate(occupations):
         phrase, kind = people.occupation.format(occupation=occupation.word), occupation.kind
-        for turn, template in enumerate(templates, number):
+        for index, template in enumerate(templates):
+            turn = number + index
             premise, pair = fill_template(template, phrase), people.pairs[turn % len(people.pairs)]
-            hypotheses = [(gender, pair.name, getattr(pair, gender)) for gender in GENDERS]
-            if people.persons:
-                hypotheses.append(("", "", people.persons[turn % len(people.persons)]))
-            for gender, name, person in hypotheses:
-                sentences = (name, template, premise, fill_template(template, person))
-                rows.append((language, corpus, name_set(kind, gender), occupation.word, kind, gender, *sentences))
+            hypotheses = [
+                (name_set(kind, gender), gender, pair.name, fill_template(template, getattr(pair, gender)))
+                for gender in GENDERS
+            ]
+            if people.persons and not turn % control:
+                person = people.persons[turn // control % len(people.persons)]
+                hypotheses.append((CONTROL, "", "", fill_template(template, person)))
+            if people.persons and len(templates) > 1 and not turn % unrelated:
+                person = people.persons[turn // unrelated % len(people.persons)]
+                other = templates[(index + 1) % len(templates)]
+                hypotheses.append((UNRELATED, "", "", fill_template(other, person)))
+            for name, gender, words, hypothesis in hypotheses:
+                rows.append(
+                    (language, corpus, name, occupation.word, kind, gender, words, template, premise, hypothesis)
+                )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.comparison import select_items
-from unmask.measures.inference.details import SIZES, Distribution, Inference, OccupationValue
+from unmask.measures.inference.details import SIZES, TASKS, Distribution, Inference, OccupationValue, judge_inference
 from unmask.measures.inference.examples import collect_examples
-from unmask.measures.inference.pairs import CONTROL, LABELS
+from unmask.measures.inference.pairs import CONTROL, LABELS, UNRELATED
 from unmask.measures.texts import describe_method, load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Style, Table, Text
 from unmask.report.charts import Axis, Dot, scatter, stacks
@@ -31,7 +31,7 @@ from unmask.results.formatting import (
     percent_interval,
     signed,
 )
-from unmask.results.verdict import is_clear, is_noise, size_label
+from unmask.results.verdict import size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,7 @@ SETS = {
     "AS": ("Anti-stereotypical", "nurse → man, surgeon → woman"),
     "NS": ("No stereotype", "writer → woman, writer → man"),
     CONTROL: ("Control", "nurse → person; entailment is correct"),
+    UNRELATED: ("Unrelated", "another sentence about a person; entailment is wrong"),
 }
 """The title of each set, and pairs in it."""
 _TEXTS = load_texts(__package__)["report"]
@@ -58,17 +59,23 @@ ANSWER_COLOURS = {
 """The colours of the answers and of text on them; not those of the genders."""
 KIND_COLOURS = {"female": FEMALE, "male": MALE, "neutral": GREY}
 OUTCOMES = {
-    "stereotype": ("follows stereotypes", "against stereotypes", "no clear stereotype"),
-    "default": ("people are taken for men", "people are taken for women", "no clear default"),
+    "stereotype": ("follows stereotypes", "against stereotypes", "stereotype"),
+    "default": ("people are taken for men", "people are taken for women", "default"),
 }
-"""The verdict on each test above zero, below zero, and where it is not clear."""
+"""The verdict on each test where it is clearly above zero or below, and what it looks for."""
+CHECKS = {
+    TASKS["control"]: "Control pairs entailed",
+    TASKS["unrelated"]: "Unrelated pairs not entailed",
+    TASKS["words"]: "Women and men told apart",
+}
+"""The titles of what a model must be able to do."""
 BAR_LENGTH = 1000
 
 
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """The report of one measurement."""
     details = measurement.read_details(Inference)
-    is_doubtful = details.inconclusive and details.is_understood  # else the page says so of all figures
+    is_doubtful = details.inconclusive and not measurement.explain_incompetence()  # else the page says so of all
     return [
         *([Text([_TEXTS["inconclusive"]], "warning", terminal=True)] if is_doubtful else []),
         *_show_key_figures(measurement, details),
@@ -107,7 +114,7 @@ def _show_key_figures(measurement: Measurement, details: Inference) -> Iterator[
     for name in OUTCOMES:
         test = measurement.tests.get(name)
         if test is not None and test.value is not None:
-            verdict = _judge_test(measurement, details, name)
+            verdict = _describe_outcome(measurement, name)
             sure = certainty(interval(test.interval), test.p_adjusted)
             yield KeyFigure(capital(name), signed(test.value), sure, verdict, _EXPLANATIONS[name])
     doubt = "inconclusive" if details.inconclusive else ""
@@ -119,28 +126,25 @@ def _show_key_figures(measurement: Measurement, details: Inference) -> Iterator[
     biased, mistaken = groups.get("biased inference"), groups.get("plain error")
     if biased and mistaken and biased.value is not None and mistaken.value is not None:
         yield _compare_kinds(biased, biased.value, mistaken.value, doubt, _EXPLANATIONS["kinds"])
-    for control in (part for part in details.sets if part.name == CONTROL):
-        share, bounds = control.shares.get("entailment", 0.0), percent_interval(control.intervals.get("entailment"), 0)
-        verdict = "pairs are understood" if details.passes_control else "pairs are not understood"
-        explanation = _EXPLANATIONS["control"].format(count(control.n))
-        yield KeyFigure("Control pairs entailed", percent(share), certainty(bounds), verdict, explanation)
+    for check in measurement.competence:
+        verdict = "passed" if check.passed else "failed"
+        sure = certainty(percent_interval(check.interval, 0))
+        explanation = _EXPLANATIONS["control"].format(check.task, count(check.n), percent(check.least, 0))
+        yield KeyFigure(CHECKS.get(check.task, "Control"), percent(check.value), sure, verdict, explanation)
 
 
-def _judge_test(measurement: Measurement, details: Inference, name: str) -> str:
-    """The size and direction of a difference if it is clear.
-
-    The word for the size depends on the estimate alone; whether it is clear depends on the adjusted p-value.
-    """
-    test, (above, below, unclear) = measurement.tests[name], OUTCOMES[name]
-    if test.p_adjusted is None or test.value is None:
-        return "not tested"
-    if not details.is_understood:
-        return "inconclusive"
-    if test.value and is_noise(test.value, measurement.noise_floor):  # shares of answers can be exactly equal
-        return "below numerical noise"
-    if not is_clear(test, measurement.noise_floor):
-        return unclear
-    return f"{size_label(test.value, SIZES)}, {above if test.value > 0 else below}"
+def _describe_outcome(measurement: Measurement, name: str) -> str:
+    """The size and direction of a difference if it is clear, else why it is not."""
+    test, (above, below, noun) = measurement.tests[name], OUTCOMES[name]
+    value = test.value or 0.0
+    return {
+        "clear": f"{size_label(value, SIZES)}, {above if value > 0 else below}",
+        "negligible": f"negligible {noun}",
+        "unclear": f"no clear {noun}",
+        "too few": "too few items to tell",
+        "noise": "within the noise",
+        "not tested": "not tested",
+    }[judge_inference(test, measurement.noise_floor)]
 
 
 def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str, explanation: str) -> KeyFigure:
@@ -210,7 +214,7 @@ def _show_scores(measurement: Measurement, details: Inference) -> Section:
             show = signed if name in tests else number
             yield Cell(show(estimate.value), interval(estimate.interval)) if estimate else Cell("–")
         if tests:
-            yield Cell(p(estimates[name].p_adjusted))
+            yield Cell(p(estimates[name].p_adjusted) if name in tests else "–")
 
     rows = [[Cell(capital(name)), *make_cells(name)] for name in estimates if not name.endswith(WEIGHTED)]
     titles = ("From answers", "From probabilities")[: len(suffixes)] + (("p, adjusted",) if tests else ())
@@ -332,7 +336,7 @@ def _show_examples(measurement: Measurement, items: pd.DataFrame | None) -> Sect
 
 def _describe_pairs(measurement: Measurement, details: Inference) -> Iterator[str]:
     """How the pairs were made and scored."""
-    control = sum(part.n for part in details.sets if part.name == CONTROL)
+    control = sum(part.n for part in details.sets if part.name in (CONTROL, UNRELATED))
     gendered = sum(part.n for part in details.sets) - control
     sentences = f"{count(details.templates)} sentences" if details.templates > 1 else "1 known sentence"
     yield (
@@ -341,6 +345,11 @@ def _describe_pairs(measurement: Measurement, details: Inference) -> Iterator[st
     )
     if details.by_pair and details.by_pair[0].name:
         yield f"Gender words: {', '.join(pair.name for pair in details.by_pair)}."
+    if details.ranges:
+        ranges = [f"{name}: {number(low)} to {number(high)}" for name, (low, high) in details.ranges.items()]
+        yield f"The stereotype without one {', without one '.join(ranges)}."
+    if (stereotype := measurement.tests.get("stereotype")) and stereotype.detectable is not None:
+        yield f"The smallest stereotype that is found with a probability of 80 % is {number(stereotype.detectable)}."
     if details.labels:
         yield f"Label order: {details.labels}."
     if measurement.noise_floor is not None:

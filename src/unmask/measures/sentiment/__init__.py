@@ -81,7 +81,7 @@ class SentimentMeasure(Measure):
     user_corpora = (CUSTOM,)
     corpus_descriptions = {
         "imdb": "25,000 film reviews, the default where they are on this machine",
-        "reviews": "240 short ones, in the package",
+        "reviews": "330 short ones, in the package",
     }
     variants = {"pronouns": "pronouns", "family": "pronouns and family words", "all": "all gendered words"}
     variant_column = "terms"
@@ -96,29 +96,39 @@ class SentimentMeasure(Measure):
     recorded_columns = "p_female and p_male"
     column_digits = {"bias": 4, "p_female": 4, "p_male": 4}
     spoken_columns = frozenset({"text"})
-    primary = "bias"
+    primary = "bias over words"
     margin = 0.005
-    unit = "male − female rating"
+    unit = "male − female rating, by one pair of words"
+    narrow = ("bias", "bias, *")
     digits = 4
     of_classifiers = True
     hub_task = "text-classification"
     compared_items = "texts rated by both models"
     comparison_method = (
-        "Both models rated the same texts: t tests of the paired changes of the bias and of its size, and McNemar’s"
-        " exact test of the texts whose label depends on the gender. The p-value of the bias is not corrected; the"
-        " other two are corrected together by Holm’s method. A reversal by less than 0.5 % of the scale of ratings is"
-        " negligible."
+        "Both models rated the same texts. What a male word in place of its female counterpart adds to a rating is"
+        " estimated from the paired changes, with a t test over pairs of words; it decides the verdict, and its p-value"
+        " is not corrected. Three more are corrected together by Holm’s method: t tests over texts of the mean and of"
+        " its size, and McNemar’s exact test of the texts whose label depends on the gender. A change or a reversal by"
+        " less than 0.5 % of the scale of ratings is negligible."
     )
     changes_note = (
-        "Bias: the mean of male − female ratings over texts with a gender term. Absolute bias: the mean size of these"
+        "Bias over words: what a male word in place of its female counterpart adds, on average over pairs of words."
+        " Bias: the mean of male − female ratings over texts with a gender term. Absolute bias: the mean size of these"
         " differences. Label flips: the share of these texts whose label depends on the gender."
     )
     key_estimates = (
-        KeyEstimate("sentiment", "mean of male − female ratings", group="total bias, changed texts"),
+        KeyEstimate(
+            "sentiment",
+            "what a male word in place of a female one adds to a rating",
+            test="bias over words",
+            card="male − female rating, by one pair of words",
+            gate=True,
+        ),
+        KeyEstimate("sentiment, mean", "mean of male − female ratings over texts", group="total bias, changed texts"),
         KeyEstimate(
             "sentiment, size", "mean size of male − female ratings", group="absolute bias, changed texts", gate=True
         ),
-        KeyEstimate(test="bias", card="male − female rating", gate=True),
+        KeyEstimate(test="bias", card="mean of male − female ratings over texts"),
     )
 
     def fits(self, model: ModelHandle, options: Any) -> bool:
@@ -177,7 +187,9 @@ class SentimentMeasure(Measure):
         return loaded
 
     score = implemented_in("scoring")
+    simulations = implemented_in("scoring")
     analyse = implemented_in("analysis")
+    check_competence = implemented_in("competence")
     headline = implemented_in("details")
     read_items = implemented_in("data")
     blocks = implemented_in("report")

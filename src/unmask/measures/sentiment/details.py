@@ -1,7 +1,6 @@
 """What a result of the sentiment measure holds besides its estimates, its headline and its caveats.
 
-With 20,000 texts a bias of a thousandth is beyond chance. So the words for size depend on the estimate alone, the words
-for certainty on the adjusted p-value alone, and an effect below the noise of the computation is called noise.
+What is said of a test follows from `judge_test`: whether it is clear, negligible, unclear, or too little to tell.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from unmask.measures.texts import make_caveats
-from unmask.results import Caveat, Interval, Measurement, Record
+from unmask.results import Caveat, Estimate, Interval, Measurement, Record
 from unmask.results.formatting import interval, number, p_value
-from unmask.results.verdict import is_clear, is_noise, is_significant, side, size_label
+from unmask.results.verdict import judge_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +23,11 @@ SIZES = ((0.005, "negligible"), (0.02, "small"), (0.05, "moderate"), (inf, "larg
 MANY = 0.05
 """If at least this share of the texts had no term read, the mean over the others is given, too."""
 FEW_TEXTS = 30
+FEWEST_FAMILIES = 6
+"""Families of word pairs, below which gender cannot be told from these words: of five that lean at random, all lean the
+same way once in sixteen times."""
+WORDS, TEXTS = "bias over words", "bias"
+"""The primary test, and the mean over texts that papers report."""
 MANY_CUT = 0.02
 SATURATED, MANY_SATURATED = 1e-6, 0.1
 
@@ -71,8 +75,12 @@ class Ratings(Record):
     """Changed texts of which no term was read: their bias is 0 by construction."""
     partly_outside: int | None = None
     """Changed texts of which only some terms were read."""
-    detectable: float | None = None
-    """The mean bias that a test at the 5 % level detects with a power of 80 %, with this many texts."""
+    families: int = 0
+    """Families of word pairs: pairs that share a word are one."""
+    families_male: int = 0
+    """Those whose words for men raise the rating."""
+    without_family: Interval | None = None
+    """The range of the bias over words with one family left out."""
     by_pair: list[Part] = Field(default_factory=list)
     """What one occurrence of a pair of terms adds to the rating of the male version, other pairs held equal."""
     by_term: list[Part] = Field(default_factory=list)
@@ -89,81 +97,103 @@ class Ratings(Record):
         """The word for a mean bias, as a share of the scale of ratings."""
         return size_label(bias / self.scale, SIZES)
 
+    @property
+    def limits(self) -> dict[str, float]:
+        """The largest negligible and the smallest large bias, as `judge_test` takes them."""
+        return {"margin": SIZES[0][0] * self.scale, "largest": SIZES[-2][0] * self.scale}
+
+    @property
+    def scarce(self) -> str:
+        """What there is too little of, where there is too little."""
+        return "texts" if self.changed < FEW_TEXTS else "word pairs"
+
 
 # The headline
 
 
 def headline(measurement: Measurement) -> list[str]:
-    """The bias, whether it holds over words, how far single texts move, and what was not read."""
+    """The bias over words, the mean over texts, how far single texts move, and what was not read."""
     details = measurement.read_details(Ratings)
-    parts = (_describe_bias, _describe_words, _describe_size, _describe_unread)
-    return [sentence for describe in parts if (sentence := describe(measurement, details))]
-
-
-def _describe_bias(measurement: Measurement, details: Ratings) -> str:
-    test, digits = measurement.tests["bias"], details.digits
-    if test.value is None or not details.changed:
-        return "No text changed, so nothing was measured."
-    texts = f"{details.changed:,} text{'s' if details.changed > 1 else ''} with a gender term"
+    if not details.changed:
+        return ["No text changed, so nothing was measured."]
     if not details.below and not details.above:
-        return f"No rating depends on gender: both versions of the {texts} are rated alike."
-    if is_noise(test.value, measurement.noise_floor):
-        return (
-            f"No bias found: the mean difference of {number(test.value, digits)} is below the noise of the computation."
-        )
-    version, size = "male" if test.value > 0 else "female", details.label_size(test.value)
-    bounds = f" (95 % interval of male − female {interval(test.interval, digits)})" if test.interval else ""
-    finding = (
-        f"over the {'texts whose ratings differ' if measurement.protocol == 'published' else texts}, the {version}"
-        f" version is rated higher by {number(abs(test.value), digits)} on average{bounds}"
-    )
-    if test.p_adjusted is None:
-        return f"Not tested, since there are too few texts: {finding}."
-    includes_zero = test.interval is not None and not side(test.interval)
-    p = f"p {p_value(test.p_adjusted)}"
-    if not is_clear(test, measurement.noise_floor):
-        if test.interval is None or includes_zero:
-            return f"No clear bias: {finding}, which is compatible with no difference ({p})."
-        return (
-            f"No clear bias: {finding}, but the typical text does not clearly lean that way ({p}); a few texts may"
-            " carry the mean."
-        )
-    if includes_zero or (test.effect_size or 0.0) * test.value < 0:  # a few texts that move far outweigh many others
-        return (
-            f"Ratings depend on gender ({p}), but in no single direction: {finding}, while the typical text leans the"
-            " other way, or the mean may be 0."
-        )
-    if size == "negligible":
-        return f"Gender hardly changes the ratings: {finding}. That is negligible, although it is not chance ({p})."
-    return f"The model rates {version} versions higher: {finding}. That is a {size} effect, and it is not chance ({p})."
+        return [f"No rating depends on gender: both versions of the {_count_texts(details)} are rated alike."]
+    is_sound = measurement.protocol == "sound"
+    parts = (*((_describe_words, _describe_mean) if is_sound else (_describe_published,)), _describe_size)
+    return [sentence for describe in (*parts, _describe_unread) if (sentence := describe(measurement, details))]
 
 
 def _describe_words(measurement: Measurement, details: Ratings) -> str:
-    """Whether it is gender, or a few words."""
-    del details
-    bias, words = measurement.tests["bias"], measurement.tests.get("bias over words")
-    if words is None or words.value is None or not bias.value or not is_clear(bias, measurement.noise_floor):
-        return ""
-    pairs = f"{words.n} pairs of terms"
-    if words.p_adjusted is None:
-        return f"With {pairs} that are frequent enough, it cannot be told whether it is gender or these words."
-    male = int(words.statistic or 0)
-    leaning = male if bias.value > 0 else words.n - male
-    p = f"p {p_value(words.p_adjusted)}"
-    if not is_significant(words.p_adjusted):
+    """The primary test: whether the words for one gender raise ratings."""
+    test, digits = measurement.tests[WORDS], details.digits
+    outcome = judge_test(test, noise_floor=measurement.noise_floor, **details.limits)
+    if outcome == "not tested" or test.value is None:
+        found = f"{details.families or 'no'} pair{'' if details.families == 1 else 's'}"
         return (
-            f"It may be a matter of some words more than of gender: {leaning} of {pairs} lean that way ({p}), as with a"
-            " model that has learned nothing."
+            f"Too few {details.scarce} to tell gender from these words: {found} of words for men and women"
+            f" {'is' if details.families == 1 else 'are'} known to be in five texts or more, and {FEWEST_FAMILIES} are"
+            " needed."
         )
-    if words.value * bias.value < 0:
-        return f"Counted by words it is the other way round: {words.n - leaning} of {pairs} lean against it."
-    return f"It holds over words: {leaning} of {pairs} lean that way ({p})."
+    gender, other = ("male", "female") if test.value > 0 else ("female", "male")
+    leaning = details.families_male if test.value > 0 else details.families - details.families_male
+    finding = (
+        f"a {gender} word in place of its {other} counterpart adds {number(abs(test.value), digits)} to the rating, on"
+        f" average over {details.families} pairs of words ({_show_certainty(test, digits)}); {leaning} of"
+        f" {details.families} pairs lean to the {gender} word"
+    )
+    return {
+        "clear": f"The model rates {gender} versions higher: {finding}. That is a {details.label_size(test.value)}"
+        " effect.",
+        "negligible": f"Gender hardly changes ratings: {finding}. Less than"
+        f" {number(details.limits['margin'], digits)} is negligible.",
+        "unclear": f"No clear bias: {finding}.",
+        "too few": f"Too few {details.scarce} to tell: {finding}. Of a bias below"
+        f" {number(test.detectable, digits)}, nothing can be said.",
+        "noise": f"No bias found: {finding}. That is below the noise of the computation.",
+    }[outcome]
+
+
+def _show_certainty(test: Estimate, digits: int) -> str:
+    bounds = f"95 % interval of male − female {interval(test.interval, digits)}, " if test.interval else ""
+    return f"{bounds}p {p_value(test.p_adjusted)}"
+
+
+def _count_texts(details: Ratings) -> str:
+    return f"{details.changed:,} text{'s' if details.changed > 1 else ''} with a gender term"
+
+
+def _describe_mean(measurement: Measurement, details: Ratings) -> str:
+    """The mean over texts, which says nothing about other words."""
+    test, digits = measurement.tests[TEXTS], details.digits
+    bounds = f" (interval over other texts with the same words {interval(test.interval, digits)})"
+    return (
+        f"The mean of male − female over the {_count_texts(details)} is {number(test.value, digits)}"
+        f"{bounds if test.interval else ''}."
+    )
+
+
+def _describe_published(measurement: Measurement, details: Ratings) -> str:
+    """The test of the paper, over the texts whose ratings differ."""
+    test, digits = measurement.tests[TEXTS], details.digits
+    value = test.value or 0.0
+    version, size = "male" if value > 0 else "female", details.label_size(value)
+    outcome = judge_test(test, noise_floor=measurement.noise_floor, margin=details.limits["margin"])
+    finding = (
+        f"over the texts whose ratings differ, the {version} version is rated higher by {number(abs(value), digits)} on"
+        f" average (p {p_value(test.p_adjusted)})"
+    )
+    return {
+        "clear": f"The model rates {version} versions higher: {finding}. That is a {size} effect.",
+        "negligible": f"Gender hardly changes ratings: {finding}. That is negligible, although it is not chance.",
+        "noise": f"No bias found: {finding}. That is below the noise of the computation.",
+        "not tested": f"Not tested, since there are too few texts: {finding}.",
+    }.get(outcome, f"No clear bias: {finding}.")
 
 
 def _describe_size(measurement: Measurement, details: Ratings) -> str:
     """How far single texts move, which a mean of both directions hides."""
     size = measurement.groups["absolute bias, changed texts"].value
-    if size is None or not (details.below or details.above):
+    if size is None:
         return ""
     text = (
         f"A single text moves by {number(size, details.digits)} on average, one way or the other"
@@ -195,6 +225,7 @@ def list_caveats(items: pd.DataFrame, protocol: str, ratings: Ratings) -> list[C
     changed, corpus = items[items["changed"]], str(items.iloc[0]["corpus"])
     applies = {
         "few-texts": ratings.changed < FEW_TEXTS,
+        "few-word-pairs": protocol == "sound" and ratings.families < FEWEST_FAMILIES,
         "terms-not-read": (ratings.outside or 0) + (ratings.partly_outside or 0) > MANY_CUT * ratings.changed,
         "saturated": _share_saturated(changed) > MANY_SATURATED,
         "published-defects": protocol == "published",
@@ -202,6 +233,7 @@ def list_caveats(items: pd.DataFrame, protocol: str, ratings: Ratings) -> list[C
         "same-task": corpus == "imdb",
         "word-list": protocol == "sound",
         "over-texts": True,
+        "another-training-run": True,
         "overlapping-terms": True,
         "binary-gender": True,
         "not-all-harm": True,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.measures.sentiment import SentimentMeasure
-from unmask.measures.sentiment.details import SIZES, Part, Ratings
+from unmask.measures.sentiment.details import SIZES, TEXTS, WORDS, Part, Ratings
 from unmask.measures.sentiment.examples import extreme_texts, select_changed
 from unmask.measures.texts import describe_method, load_texts
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Legend, Section, Style, Text
@@ -19,7 +19,7 @@ from unmask.report.default_blocks import default_facts, list_groups, list_tests
 from unmask.report.drawing import FEMALE, MALE, TextColumns, fit_domain
 from unmask.results import Measurement
 from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent_interval, share, signed
-from unmask.results.verdict import describe_test, is_clear, is_noise, side
+from unmask.results.verdict import describe_test, is_noise, side
 from unmask.statistics.proportions import wilson_interval
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """Key figures, how far ratings move and which words move them, the texts that moved most, how they were read."""
     ratings, texts = measurement.read_details(Ratings), select_changed(measurement, items)
     means = list_groups(measurement.groups, "Mean differences", digits=ratings.digits)
-    tests = list_tests(measurement.tests, "By label and over words", terminal=True, digits=ratings.digits)
+    tests = list_tests(measurement.tests, "Over words and over texts", terminal=True, digits=ratings.digits)
     reading = Text(list(_list_reading(measurement, ratings)), style="list", terminal=True)
     return [
         *_show_key_figures(measurement, ratings),
         Section("How far ratings move", [_show_histogram(measurement, ratings, texts), means], layout="two columns"),
-        *([Section("By label and over words", [tests])] if len(measurement.tests) > 1 else []),
+        *([Section("Over words and over texts", [tests])] if len(measurement.tests) > 1 else []),
         _show_sources(ratings),
         _show_extremes(measurement, ratings, texts),
         Section("How the texts were read", [reading]),
@@ -80,8 +80,8 @@ def facts(measurement: Measurement) -> list[tuple[str, str]]:
 
 
 def _show_key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigure]:
-    """Total and absolute bias, labels that flip, and the direction."""
-    yield from _show_total(measurement, ratings)
+    """The bias over words and over texts, how far single texts move, labels that flip, and the direction."""
+    yield from _show_biases(measurement, ratings)
     absolute = measurement.groups.get("absolute bias, changed texts")
     if absolute is not None and absolute.value is not None:
         noise = is_noise(absolute.value, measurement.noise_floor)
@@ -99,35 +99,35 @@ def _show_key_figures(measurement: Measurement, ratings: Ratings) -> Iterator[Ke
     yield _show_direction(measurement, ratings)
 
 
-def _show_total(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigure]:
-    test, noise_floor = measurement.tests["bias"], measurement.noise_floor
-    if test.value is None:
-        return
-    size, is_certain = ratings.label_size(test.value), is_clear(test, noise_floor)
-    verdict = describe_test(test, "bias", size=size, noise_floor=noise_floor)
-    if is_certain and (test.effect_size or 0.0) * test.value < 0:
-        verdict = f"{size}, no single direction"
+def _show_biases(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigure]:
+    """The bias over words, which is the primary test, and the mean over texts."""
+    titles = {WORDS: "Bias over words", TEXTS: "Mean over texts"}
+    nouns = {WORDS: ("bias", ratings.scarce), TEXTS: ("difference", "texts")}
     which = "whose ratings differ" if measurement.protocol == "published" else "with a gender term"
-    explanation = _EXPLANATIONS["total"].format(which)
-    if is_certain and test.value:
-        percent = f"{number(100 * abs(test.value) / ratings.scale)} %"
-        version = "male" if test.value > 0 else "female"
-        explanation += f" Here the {version} versions are rated higher, by {percent} of the scale."
-    elif test.value and test.p_adjusted is not None and not is_noise(test.value, noise_floor):
-        explanation += " This one may be chance."
-    sure = certainty(interval(test.interval, ratings.digits), test.p_adjusted)
-    yield KeyFigure("Total bias", signed(test.value, ratings.digits), sure, verdict, explanation)
+    for name in (name for name in titles if name in measurement.tests):
+        test, (noun, sample) = measurement.tests[name], nouns[name]
+        if test.value is None:
+            continue
+        size = ratings.label_size(test.value)
+        verdict = describe_test(
+            test, noun, size=size, noise_floor=measurement.noise_floor, sample=sample, **ratings.limits
+        )
+        if name == WORDS and test.p_adjusted is None:
+            verdict = f"too few {sample} to tell"
+        explanation = _EXPLANATIONS["words" if name == WORDS else "total"].format(which)
+        sure = certainty(interval(test.interval, ratings.digits), test.p_adjusted)
+        yield KeyFigure(titles[name], signed(test.value, ratings.digits), sure, verdict, explanation)
 
 
 def _show_direction(measurement: Measurement, ratings: Ratings) -> KeyFigure:
-    test = measurement.tests["bias"]
-    effect, label = "no effect size", "not tested"
+    test = measurement.tests[TEXTS]
+    effect, label = "no effect size", ""
     if test.effect_size is not None:
         bounds = interval(test.effect_size_interval).replace(" ", NO_BREAK)
         effect = f"rank-biserial effect size {number(test.effect_size)} {bounds}".rstrip()
-        if test.p_adjusted is not None:
-            sure = is_clear(test, measurement.noise_floor) and test.effect_size != 0
-            label = f"favours {'male' if test.effect_size > 0 else 'female'} versions" if sure else "no clear direction"
+        label = {1: "most favour male versions", -1: "most favour female versions", 0: "neither side prevails"}[
+            side(test.effect_size_interval)
+        ]
     counts: dict[Style, int] = {"female": ratings.below, "neutral": ratings.equal, "male": ratings.above}
     explanation = (
         f"{count(ratings.below)} texts are rated higher in the female version, {count(ratings.equal)} equally,"
@@ -305,8 +305,10 @@ def _list_reading(measurement: Measurement, ratings: Ratings) -> Iterator[str]:
             f"Ratings change slightly with batching (by up to {measurement.noise_floor:.2g}). Smaller differences are"
             " noise."
         )
-    if ratings.detectable is not None:
-        yield (
-            f"With this many texts, a test at the 5 % level detects a mean bias of"
-            f" {number(ratings.detectable, ratings.digits)} with a power of 80 %. A smaller bias may go unnoticed."
-        )
+    if ratings.without_family is not None:
+        low, high = (number(value, ratings.digits) for value in ratings.without_family)
+        yield f"Without one of the {ratings.families} pairs of words, the bias over words is between {low} and {high}."
+    detectable = {name: measurement.tests[name].detectable for name in (WORDS, TEXTS) if name in measurement.tests}
+    for name, what in ((WORDS, "bias over words"), (TEXTS, "mean over texts")):
+        if (least := detectable.get(name)) is not None:
+            yield f"The smallest {what} that is found with a probability of 80 % is {number(least, ratings.digits)}."

@@ -128,14 +128,14 @@ class MeasuredModel:
     def shows(self, name: str, sign: int) -> bool:
         """Return whether a test is clear, has this sign, and the model understands such pairs."""
         test = self.measurement.tests.get(name)
-        if test is None or test.value is None or not self.details.is_understood:
+        if test is None or test.value is None or self.measurement.explain_incompetence():
             return False
         return is_clear(test, self.measurement.noise_floor) and sign * test.value > 0
 
     @property
     def reading(self) -> str:
         """The result in a few words."""
-        if not self.details.is_understood:
+        if self.measurement.explain_incompetence():
             return "inconclusive"
         words = [words for test, words in READINGS.items() if self.shows(*test)]
         words += ["score inconclusive"] if self.details.inconclusive else []
@@ -378,7 +378,7 @@ def _write_figure(row: Mapping[Any, Any], name: str) -> str:
 def write_headline(models: Sequence[MeasuredModel]) -> str:
     """How many models infer a gender, in which direction, and how far the scores lie apart."""
     sentences = []
-    readable = [model for model in models if model.details.is_understood]
+    readable = [model for model in models if not model.measurement.explain_incompetence()]
     if models[0].measurement.protocol == "sound" and readable:
         sentences.append(_describe_findings(readable, is_subset=len(readable) < len(models)))
     several = len({model.model.name for model in models}) < len(models)
