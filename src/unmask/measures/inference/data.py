@@ -9,7 +9,6 @@ crossed only in part: PS (and AS) and NS have one list of templates each, and wo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,8 @@ from unmask.measures.inference.pairs import (
     name_set,
 )
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
-from unmask.statistics.simulation import RandomEffects, Simulation
+from unmask.statistics.jackknife import jackknife_sums
+from unmask.statistics.simulation import RandomEffects, Simulation, Spreads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,13 +101,13 @@ def simulations() -> list[Simulation]:
     items = cross_pairs("en", SENTENCES, words.occupations("en"), people, templates)
     is_control = (items["set"] == CONTROL).to_numpy()
     sign = items["set"].map({"PS": 1.0, "AS": -1.0}).fillna(0).to_numpy()
-    spreads: dict[str, dict[tuple[str, ...], float]] = {
+    spreads: dict[str, Spreads] = {
         "occupations vary": {("gender", "occupation"): 0.1},
         "gender words vary": {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1},
         "sentences vary": {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1},
     }
 
-    def simulate(name: str, parts: Mapping[tuple[str, ...], float], effects: tuple[float, ...] = ()) -> Simulation:
+    def simulate(name: str, parts: Spreads, effects: tuple[float, ...] = ()) -> Simulation:
         random = RandomEffects(items, parts)
 
         def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
@@ -118,13 +118,24 @@ def simulations() -> list[Simulation]:
             columns = dict(zip(PROBABILITIES, shares.T, strict=True))
             return items.assign(**columns, prediction=[LABELS[index] for index in answers])
 
-        return Simulation(name, draw, effects)
+        return Simulation(name, draw, effects, _test_otherwise)
 
     everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
     return [
         *(simulate(name, parts) for name, parts in spreads.items()),
         simulate("all three vary", everything, (0.05, 0.1)),
     ]
+
+
+def _test_otherwise(items: pd.DataFrame) -> dict[str, float | None]:
+    """The p-value of the stereotype over occupations and sentences alone."""
+    from unmask.measures.inference import formulas
+
+    table = formulas.AnswerTable(items[items["gender"] != ""])
+    estimate = jackknife_sums(
+        table.rows, table.samples[:-1], lambda sums: formulas.stereotype(sums.reshape(formulas.SHAPE))
+    )
+    return {"stereotype, gender words fixed": estimate.p_value}
 
 
 # The released sets
