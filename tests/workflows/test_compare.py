@@ -185,6 +185,7 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     assert estimate.df == pytest.approx(df)
     assert estimate.statistic == pytest.approx(3 / error)
     assert estimate.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
+    assert estimate.p_value is not None
     assert estimate.p_adjusted is not None
     reach = stats.t.isf(0.025 * estimate.p_value / estimate.p_adjusted, df) * error  # as Holm judges it
     assert estimate.interval == pytest.approx((3 - reach, 3 + reach))

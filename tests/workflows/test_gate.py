@@ -604,12 +604,12 @@ def test_a_baseline_beside_the_policy_and_one_that_is_given(folder: Path) -> Non
     assert unmask.gate(str(folder / "audit"), folder / "ci/p.toml", baseline=other).verdict == "broken"
 
 
-def test_a_real_audit_in_python(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_real_audit_in_python(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("template\n{person} is {a} {profession}.\n")
     words = "profession,group,workforce_share\nmason,male,3\nplumber,male,2\nnurse,female,93\nsecretary,female,92\n"
     (tmp_path / "p.csv").write_text(words)
     audit = unmask.audit(
-        model_folder("bert-uncased"),
+        "unmask-mini",
         measures="association",
         templates=tmp_path / "t.csv",
         professions=tmp_path / "p.csv",

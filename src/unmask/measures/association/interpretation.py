@@ -27,7 +27,7 @@ NEGLIGIBLE, LARGE = log(NEGLIGIBLE_ODDS), log(LARGE_ODDS)
 LARGE_CORRELATION = 0.5
 SIZES = ((NEGLIGIBLE_ODDS, "negligible"), (1.5, "small"), (LARGE_ODDS, "moderate"), (inf, "strong"))
 """The factor of the odds below which an effect has a label."""
-ADVERBS = {"small": "slightly", "moderate": "clearly", "strong": "strongly"}
+ADVERBS = {"small": "slightly", "moderate": "moderately", "strong": "strongly"}
 FEWEST_WORDS = 5
 HARDLY_READ = 10
 """A profession that the training text names less often is hardly read."""

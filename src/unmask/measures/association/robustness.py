@@ -22,7 +22,6 @@ from unmask.measures.association.data import build_rows
 from unmask.measures.association.details import LeftOut, TemplateValue
 from unmask.measures.association.table import (
     STEREOTYPED,
-    Array,
     AssociationTable,
     StereotypeStatistic,
     estimate_mean,
@@ -60,16 +59,11 @@ def list_template_values(table: AssociationTable, *, has_stereotype: bool) -> li
     else:
         rows = np.arange(len(table.professions))
         by_template = np.split(table.difference, table.difference.shape[2], axis=2)
-        estimates = [estimate_mean(rows[present], part) for part, present in map(_find_rows, by_template)]
+        estimates = [estimate_mean(rows[~np.isnan(part).all(axis=(1, 2))], part) for part in by_template]
     return [
         TemplateValue(template=name, value=estimate.value, interval=estimate.interval)
         for name, estimate in zip(table.templates, estimates, strict=True)
     ]
-
-
-def _find_rows(values: Array) -> tuple[Array, np.ndarray]:
-    """The values of a template, and which professions it has."""
-    return values, ~np.isnan(values).all(axis=(1, 2))
 
 
 def list_left_out(table: AssociationTable) -> list[LeftOut]:
