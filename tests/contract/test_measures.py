@@ -157,7 +157,10 @@ def test_it_is_ranked_gated_and_written_into_a_card(case: Case, audit: Audit, tm
     policy = tmp_path / "policy.toml"
     policy.write_text(f'[[rule]]\nmeasure = "{case.measure.name}"\ntest = "{test}"\nmagnitude_at_most = 1000\n')
     unreadable = case.measure.not_interpretable(audit.measurements[0])
-    assert unmask.gate(audit, policy).verdict == ("cannot tell" if unreadable else "kept")
+    verdict = (
+        "inconclusive" if audit.measurements[0].explain_incompetence() else "cannot tell" if unreadable else "kept"
+    )
+    assert unmask.gate(audit, policy).verdict == verdict
 
 
 def test_two_models_that_are_nearly_equal_do_not_differ_reliably(case: Case, audit: Audit) -> None:
