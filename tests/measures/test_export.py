@@ -147,12 +147,12 @@ def test_the_sound_corpus_is_masked_where_the_words_stand(tmp_path: Path) -> Non
     out = tmp_path / "corpus.tsv"
     _write(corpus=("bec-pro",), out=out)
     rows = {row["Sentence"]: row for row in read_table(out)}
-    row = rows["My son is a mason."]
-    assert row["Sent_TM"] == "My [MASK] is a mason."
-    assert row["Sent_AM"] == "My son is a [MASK]."
-    row = rows["He applied for the position of director of religious activities."]
-    assert row["Sent_TAM"] == "[MASK] applied for the position of [MASK] [MASK] [MASK] [MASK]."
-    assert row["Template"] == "<person subject> applied for the position of <profession>."
+    row = rows["My son used to be a mason."]
+    assert row["Sent_TM"] == "My [MASK] used to be a mason."
+    assert row["Sent_AM"] == "My son used to be a [MASK]."
+    row = rows["Last year he became a director of religious activities."]
+    assert row["Sent_TAM"] == "Last year [MASK] became a [MASK] [MASK] [MASK] [MASK]."
+    assert row["Template"] == "Last year <person subject> became a/an <profession>."
     assert [*rows] == [row.sentence for row in build_rows("en")]
 
 
@@ -160,8 +160,8 @@ def test_a_phrase_has_a_mask_for_each_word(tmp_path: Path) -> None:
     """In the agreement-free corpus the determiner is part of the target."""
     out = tmp_path / "corpus.tsv"
     _write(corpus=("agreement-free",), language="de", out=out)
-    row = next(row for row in read_table(out) if row["Sentence"].startswith("Meine Schwester arbeitet"))
-    assert row["Sent_TM"].startswith("[MASK] [MASK] arbeitet")
+    row = next(row for row in read_table(out) if row["Sentence"].startswith("Meine Schwester hat"))
+    assert row["Sent_TM"].startswith("[MASK] [MASK] hat")
 
 
 def test_published_emotions_have_the_columns_of_the_corpus_they_are_from(tmp_path: Path, data: Path) -> None:

@@ -355,8 +355,8 @@ def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> No
     (measure_ranking,) = ranking.rankings(audits)
     assert [model.name for model in measure_ranking.models] == ["b", "a"]
     lines = [
-        "Inference: the built-in sentences, English (c): the model cannot reliably infer (right in 10% of 9; by chance 33%,"
-        " needed 80%)",
+        "Inference: the built-in sentences, English (c): the model cannot reliably infer (right in 10% of 9;"
+        " by chance 33%, needed 80%)",
         "Association: BEC-Pro, German (d, e): grammatical agreement drowns the measure; judge the corpus without"
         " agreement",
     ]

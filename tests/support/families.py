@@ -19,7 +19,12 @@ from toy_model import tokenizer_of
 from unmask.measures.association.data import build_rows
 
 TEXTS = (("en", "bec-pro"), ("de", "bec-pro"), ("en", "emotions"), ("de", "agreement-free"))
-SENTENCES = [row.sentence for language, corpus in TEXTS for row in build_rows(language, corpus)[::7]]
+SENTENCES = [
+    row.sentence
+    for protocol in ("published", "sound")
+    for language, corpus in TEXTS
+    for row in build_rows(language, corpus, protocol=protocol)[::7]
+]
 LETTERS = "abcdefghijklmnopqrstuvwxyzßäöüABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ-.,"
 SIZES = {
     "hidden_size": 32,

@@ -23,10 +23,10 @@ class ConstantModel:
 
 
 @cache
-def correct_sentences() -> frozenset[str]:
+def correct_sentences(language: str) -> frozenset[str]:
     """The sentences by which a model's competence is checked, with the right pronouns and in the right order."""
-    stated = [score_stated_gender(ConstantModel(), language)["sentence"] for language in ("en", "de")]
-    return frozenset(chain(neutral_sentences("en"), neutral_sentences("de"), *stated))
+    stated = score_stated_gender(ConstantModel(), language)["sentence"]
+    return frozenset(chain(neutral_sentences(language), stated))
 
 
 class PlantedModel:
@@ -46,7 +46,7 @@ class PlantedModel:
     def _log_probability(self, query: MaskQuery) -> float:
         row = self.rows.get(query.text)
         if row is None:
-            return -1.0 if query.text in correct_sentences() else -3.0
+            return -1.0 if query.text in correct_sentences("en") | correct_sentences("de") else -3.0
         visible = not query.hidden
         share = 50.0 if row.workforce_share is None else row.workforce_share
         tilt = self.bias * (share - 50) / 50 if visible else 0.0

@@ -65,18 +65,29 @@ def train(
     seed: int,
     rate: float = 1e-3,
     rows_a_step: int = 64,
+    texts: Sequence[str] = (),
+    frequent: Sequence[str] = (),
 ) -> None:
-    """Train to fill in masked person words; other words are masked at times, so that priors are learned too."""
+    """Train to fill in masked person words; other words are masked at times, so that priors are learned too.
+
+    Of `texts`, as many in a step, any word is masked and learned, and `frequent` words most of the time.
+    """
     draw = torch.Generator().manual_seed(seed)
     persons = torch.tensor(sorted({token for row in rows for token in tokenizer.encode(row.target)[1:-1]}))
-    encoded = tokenizer([row.sentence for row in rows], padding=True, return_tensors="pt")
+    encoded = tokenizer([*(row.sentence for row in rows), *texts], padding=True, return_tensors="pt")
     special = torch.tensor(tokenizer.all_special_ids)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
     model.train()
     for _ in range(steps):
         batch = torch.randint(len(rows), (rows_a_step,), generator=draw)
+        if texts:
+            batch = torch.cat([batch, len(rows) + torch.randint(len(texts), (rows_a_step,), generator=draw)])
         ids, attention = encoded["input_ids"][batch], encoded["attention_mask"][batch]
         person = torch.isin(ids, persons) & (torch.rand(ids.shape, generator=draw) < 0.75)
+        if texts:
+            share = torch.where(torch.isin(ids, torch.tensor(tokenizer.convert_tokens_to_ids([*frequent]))), 0.75, 0.15)
+            learned = ~torch.isin(ids, special) & (torch.rand(ids.shape, generator=draw) < share)
+            person = torch.where((batch >= len(rows))[:, None], learned, person)
         context = ~torch.isin(ids, torch.cat([special, persons])) & (torch.rand(ids.shape, generator=draw) < 0.3)
         width = int(attention.sum(dim=1).max())
         masked = ids.masked_fill(person | context, tokenizer.mask_token_id)[:, :width]

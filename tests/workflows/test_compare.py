@@ -20,13 +20,14 @@ import unmask
 from planted import PlantedModel
 from unmask.cli import app
 from unmask.errors import UnmaskError
-from unmask.measures.association.analysis import AssociationTable, estimate_mean
 from unmask.measures.association.compare import compare, correlation_change, judge_change, judge_comparison
 from unmask.measures.association.data import build_rows
 from unmask.measures.association.details import AssociationChanges, AssociationDetails
+from unmask.measures.association.table import AssociationTable, estimate_mean
 from unmask.measures.base import ComparedModel
 from unmask.results import Change, ComparisonResult, Estimate, Measurement, ModelInfo, Usefulness, UsefulnessChange
 from unmask.results.storage import Folder, load, read_items, save
+from unmask.statistics.corrections import holm
 from unmask.workflows.audit import run_audit
 from unmask.workflows.audit_options import audit_options, options_of
 from unmask.workflows.usefulness import judge_cost
@@ -54,7 +55,7 @@ Audited = Callable[..., unmask.Audit]
 def audit_with_bias(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     """Make audits of models with a planted bias, on one template."""
     file = tmp_path_factory.mktemp("words") / "templates.csv"
-    file.write_text("template\n{person} is {a} {profession}.\n")
+    file.write_text("template\n{person} used to be {a} {profession}.\n")
     rows = build_rows("en", templates_file=file)
 
     @cache
@@ -148,16 +149,18 @@ def test_table_4_is_that_of_an_independent_computation(data: Path) -> None:
     assert comparison.verdict == "overshot"
 
 
-def test_the_real_mitigation_reversed_a_preference(data: Path) -> None:
-    """The stereotype shrank, but next to male and balanced professions the model now prefers women."""
+def test_the_real_mitigation_shrank_the_stereotype(data: Path) -> None:
+    """Next to balanced professions the model now prefers women, but not clearly so in other templates than these."""
     sides = [unmask.analyse(data / GOLDEN, score_column=column) for column in ("Pre_Assoc", "Post_Assoc")]
     comparison = _compare(*sides).comparisons[0]
     assert comparison.changes["stereotype"].verdict == "improved"
-    assert comparison.changes["female minus male, balanced professions"].verdict == "overshot"
-    assert comparison.verdict == "overshot"
+    balanced = comparison.changes["female minus male, balanced professions"]
+    assert balanced.values == pytest.approx((-0.40, 0.33), abs=0.005)
+    assert balanced.verdict == "no reliable change"
+    assert comparison.verdict == "improved"
     assert comparison.headline_text.startswith("The stereotype shrank")
     assert "8.73 times" in comparison.headline_text
-    assert "balanced professions the preference was reversed" in comparison.headline_text
+    assert "the preference" not in comparison.headline_text
     assert len(comparison.read_details(AssociationChanges).professions) == 60
     sizes = [abs(profession.change or 0) for profession in comparison.read_details(AssociationChanges).professions]
     assert sizes == sorted(sizes, reverse=True)
@@ -181,9 +184,10 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     df = (row_variance + column_variance) ** 2 / (row_variance**2 / 3 + column_variance**2 / 2)
     assert estimate.df == pytest.approx(df)
     assert estimate.statistic == pytest.approx(3 / error)
-    reach = stats.t.isf(0.025, df) * error
-    assert estimate.interval == pytest.approx((3 - reach, 3 + reach))
     assert estimate.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
+    assert estimate.p_adjusted is not None
+    reach = stats.t.isf(0.025 * estimate.p_value / estimate.p_adjusted, df) * error  # as Holm judges it
+    assert estimate.interval == pytest.approx((3 - reach, 3 + reach))
     assert estimate.p_sign_flip == 2 / 8  # all three pairs rose; 2 of the 8 sign patterns are as extreme
     assert comparison.changes["stereotype"].change.value == 0
     assert comparison.changes["female professions, male persons"].change.value == 0
@@ -246,16 +250,18 @@ def test_the_stereotype_stands_alone_and_the_other_questions_are_corrected_toget
     for comparison in comparisons:
         by_contrast: dict[str, list[Change]] = {}
         for change in comparison.changes.values():
-            contrast = {"workforce": "difference"}.get(change.labels["contrast"], change.labels["contrast"])
-            by_contrast.setdefault(contrast, []).append(change)
+            contrast = change.labels["contrast"]
+            by_contrast.setdefault(contrast if contrast == "stereotype" else "others", []).append(change)
         assert [change.change.p_adjusted for change in by_contrast["stereotype"]] == [
             by_contrast["stereotype"][0].change.p_value
         ]
-        for contrast in ("difference", "mean"):
-            tests = [change.change for change in by_contrast[contrast]]
-            p = [test.p_value for test in tests if test.p_value is not None]
-            smallest = min(test.p_adjusted for test in tests if test.p_adjusted is not None)
-            assert smallest == pytest.approx(min(1.0, min(p) * len(p)))
+        tests = [change.change for change in by_contrast["others"]]
+        assert [test.p_adjusted for test in tests] == pytest.approx(holm([test.p_value for test in tests]))
+        assert len(tests) == 10
+        for test in tests:
+            assert test.interval is not None
+            assert test.p_adjusted is not None
+            assert (test.p_adjusted < 0.05) == (not test.interval[0] <= 0 <= test.interval[1])
     assert comparisons[1] == _compare(before, after[1]).comparisons[0].model_copy(update={"after": "PlantedModel-2"})
     assert "several-models" in {caveat.code for caveat in compared.result.caveats}
 
@@ -370,7 +376,7 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
     ("before", "after", "verdict", "pattern"),
     [
         (3.0, 0.5, "improved", "The stereotype shrank: .* A moderate stereotype remains"),
-        (3.0, 0.0, "improved", "What remains is compatible with no stereotype"),
+        (3.0, 0.0, "improved", "What remains is negligible"),
         (3.0, -3.0, "overshot", "The stereotype was reversed"),
         (0.5, 3.0, "worse", "The stereotype grew"),
         (0.5, -3.0, "overshot", "reversed"),
@@ -674,7 +680,7 @@ def test_training_runs_are_one_model_after(audit_with_bias: Audited, tmp_path: P
     page = compared.text()
     assert "Training runs of one method" in page
     assert "another training run may differ" in page  # said of each run alone
-    assert unmask.load(compared.save(tmp_path / "out")).result == compared.result  # type: ignore[union-attr]
+    assert unmask.load(compared.save(tmp_path / "out")).result == compared.result
     for form in ("md", "csv"):
         assert "3 runs" in compared.text(form)
     assert "3 runs" in compared.summary()

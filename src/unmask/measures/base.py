@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from unmask.report.blocks import Block
     from unmask.report.change_blocks import ComparisonReport
     from unmask.results import AuditResult, Comparison
+    from unmask.statistics.simulation import Simulation
 
 SEED = 42
 PROTOCOLS = ("sound", "published")
@@ -219,6 +220,11 @@ class Measure(ABC):
     """The largest value of the primary test that is negligible; it also limits what a new gate policy allows."""
     restated: ClassVar[tuple[str, ...]] = ()
     """Tests that ask the question of another one again, such as a rank correlation; they have no adjusted p-value."""
+    narrow: ClassVar[tuple[str, ...]] = ()
+    """Patterns (`bias, *`) of tests about the words that were asked alone. A model that has learned nothing may have
+    preferences between single words, so these tests may reject more often than in 5 % of such models."""
+    trial_options: ClassVar[Mapping[str, Any]] = {}
+    """Options with which many models can be measured in little time, for calibration."""
     unit: ClassVar[str] = ""
     """What the primary test's value is, in words."""
     noise_unit: ClassVar[str] = ""
@@ -448,6 +454,10 @@ class Measure(ABC):
                 unit = replace(context, language=str(part["language"].iloc[0])) if "language" in part else context
                 measurements.append(self._add_scoring(self.analyse(part, unit), Scored(part), unit, []))
         return measurements
+
+    def simulations(self) -> Sequence[Simulation]:
+        """Ways to draw scored items at random, with which `unmask study run calibration` counts wrong findings."""
+        return ()
 
     @property
     def source(self) -> str:

@@ -35,6 +35,7 @@ BUILT_IN = {
     "meta": "unmask.studies.meta:MetaStudy",
     "lipstick-static": "unmask.studies.lipstick:StaticLipstickStudy",
     "lipstick-contextual": "unmask.studies.lipstick:ContextualLipstickStudy",
+    "calibration": "unmask.studies.calibration:CalibrationStudy",
 }
 PROTOCOLS = ("sound", "published")
 PROTOCOL_HELP = "sound: corrected method. published: exact reproduction of the paper, errors included."

@@ -18,10 +18,11 @@ import unmask
 from planted import PlantedModel
 from unmask.errors import UnmaskError
 from unmask.lexicon import attributes, persons
-from unmask.measures.association.analysis import AssociationTable, analyse, estimate_stereotype
+from unmask.measures.association.analysis import analyse, estimate_stereotype
 from unmask.measures.association.details import AssociationDetails
 from unmask.measures.association.sentences.agreement import compare_corpora
 from unmask.measures.association.sentences.selection import SentenceFinder, SentenceSample, sample_sentences
+from unmask.measures.association.table import AssociationTable
 from unmask.measures.base import Context
 from unmask.results import Measurement
 from unmask.statistics.correlation import pearson

@@ -9,18 +9,21 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from unmask import datasets
 from unmask.errors import UnmaskError
 from unmask.measures.coreference import GAP
 from unmask.rewriting.english.possessives import weigh_possessive
+from unmask.statistics.simulation import Simulation
 
 FILE = "gap-test.tsv"
 GENDER = {
     **dict.fromkeys(("she", "her", "hers"), "female"),
     **dict.fromkeys(("he", "him", "his"), "male"),
 }
+SIMULATED_CONTEXTS = 900
 FIELDS = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-coref", "B", "B-coref")
 COLUMNS = ("id", "context", "start", "pronoun", "gender", "right_name", "other_name", "ending")
 """`start` is where the pronoun begins; `ending` is what a name needs in its place: `'s` or nothing."""
@@ -45,6 +48,18 @@ def read_contexts(path: Path | None = None, *, offline: bool = False) -> pd.Data
     if not contexts:
         raise UnmaskError(f"{file} has no context in which a pronoun means one of two names; fetch {GAP} again")
     return pd.DataFrame(contexts, columns=list(COLUMNS))
+
+
+def simulations() -> list[Simulation]:
+    """Answers to as many contexts of each gender as GAP has about, half of them right if there is no effect."""
+    genders = np.repeat(["female", "male"], SIMULATED_CONTEXTS)
+    items = pd.DataFrame({"language": "en", "corpus": GAP, "gender": genders, "id": range(len(genders))})
+    sign = np.where(genders == "female", 0.5, -0.5)
+
+    def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
+        return items.assign(margin=0.5 + effect * sign - rng.random(len(items)))
+
+    return [Simulation("contexts vary", draw, (0.05, 0.1))]
 
 
 def _read_row(path: Path, line: int, row: dict[str, str]) -> tuple[str | int, ...] | None:

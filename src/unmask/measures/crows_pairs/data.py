@@ -14,19 +14,23 @@ import re
 from difflib import SequenceMatcher
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy import stats
 
 from unmask import datasets
 from unmask.errors import UnmaskError
 from unmask.lexicon.gender import gender_words
 from unmask.lexicon.names import first_names
 from unmask.measures.crows_pairs import CORPUS, GENDER
+from unmask.statistics.simulation import Simulation
 
 FILE = "crows_pairs_anonymized.csv"
 DIRECTIONS = ("stereo", "antistereo")
 FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type", "anon_writer")
 COLUMNS = ("id", "sent_more", "sent_less", "direction", "bias_type", "writer", "female")
 """`female` is the sentence about women rather than men: `more`, `less`, or empty where that is unknown or not asked."""
+SIMULATED_PAIRS = 262
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]+|_+")
 """A word, or a run of punctuation."""
 FEWEST_OF_GENDER = 0.9
@@ -78,6 +82,17 @@ def shared_words(more: str, less: str) -> list[tuple[Span, Span]]:
     return [
         (spans[0][block.a + offset], spans[1][block.b + offset]) for block in blocks for offset in range(block.size)
     ]
+
+
+def simulations() -> list[Simulation]:
+    """Likelihoods of as many pairs as there are about gender; without an effect, either sentence may be likelier."""
+    items = pd.DataFrame({"language": "en", "corpus": CORPUS, "direction": "stereo", "id": range(SIMULATED_PAIRS)})
+
+    def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
+        difference = rng.normal(stats.norm.ppf(0.5 + effect), size=len(items))
+        return items.assign(pll_more=difference, pll_less=0.0, difference=difference)
+
+    return [Simulation("pairs vary", draw, (0.05, 0.1))]
 
 
 def _read_row(path: Path, line: int, row: dict[str, str]) -> dict[str, str]:

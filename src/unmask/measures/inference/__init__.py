@@ -112,6 +112,7 @@ class InferenceMeasure(Measure):
     spoken_columns = frozenset({"premise", "hypothesis", "occupation"})
     primary = "stereotype"
     restated = ("stereotype, probabilities", "default, probabilities")
+    trial_options = {"limit": 8}
     margin = 0.02
     unit = "stereotype: difference of shares of answers"
     uses_templates = True
@@ -176,6 +177,7 @@ class InferenceMeasure(Measure):
 
     build = implemented_in("data")
     export = implemented_in("data")
+    simulations = implemented_in("data")
 
     def load(self, model: ModelHandle, options: InferenceOptions) -> Any:
         """The classifier, if it has labels."""

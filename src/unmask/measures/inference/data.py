@@ -12,12 +12,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unmask import datasets
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon import inference as words
 from unmask.lexicon.inference import KINDS
 from unmask.measures.classifiers import ROUNDING
-from unmask.measures.inference import CAPTIONS, CUSTOM, RELEASED
+from unmask.measures.inference import CAPTIONS, CUSTOM, RELEASED, SENTENCES
 from unmask.measures.inference.captions import WORDS, caption_people, read_templates
 from unmask.measures.inference.pairs import (
     COLUMNS,
@@ -33,6 +35,8 @@ from unmask.measures.inference.pairs import (
     name_set,
 )
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
+from unmask.statistics.jackknife import jackknife_sums
+from unmask.statistics.simulation import RandomEffects, Simulation, Spreads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +48,8 @@ FILES = {"PS": "1-prostereo", "AS": "2-antistereo", "NS": "3-nonstereo"}
 VERSIONS = {"en": "1.1", "ja": "1.1", "zh": "1.0"}
 RELEASED_KINDS = {"female-stereo": "female", "male-stereo": "male", "neutral": "neutral"}
 FIELDS = ("sentence1", "sentence2", "occ_word", "occ_type")
+SIMULATED_SENTENCES = 8
+"""Of the built-in sentences, so that many draws take little time."""
 
 
 def build(options: InferenceOptions, context: Context) -> pd.DataFrame:
@@ -84,6 +90,52 @@ def export(options: InferenceOptions, context: Context) -> pd.DataFrame:
     }
     others = ["language", "corpus", "set", "gender", "pair", "template"]
     return pairs.assign(**exported)[[*exported, *others]]
+
+
+def simulations() -> list[Simulation]:
+    """Answers to pairs of the built-in sentences: occupations, gender words and sentences vary at random.
+
+    A pair is entailed with the probability .3 + u/2 and contradicted with .3 − u/2.
+    """
+    people, templates = words.people("en"), words.templates("en")[:SIMULATED_SENTENCES]
+    items = cross_pairs("en", SENTENCES, words.occupations("en"), people, templates)
+    is_control = (items["set"] == CONTROL).to_numpy()
+    sign = items["set"].map({"PS": 1.0, "AS": -1.0}).fillna(0).to_numpy()
+    spreads: dict[str, Spreads] = {
+        "occupations vary": {("gender", "occupation"): 0.1},
+        "gender words vary": {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1},
+        "sentences vary": {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1},
+    }
+
+    def simulate(name: str, parts: Spreads, effects: tuple[float, ...] = ()) -> Simulation:
+        random = RandomEffects(items, parts)
+
+        def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
+            lean = np.clip(effect * sign + random.draw(rng), -0.6, 0.6)
+            entailed, contradicted = np.where(is_control, [[0.9], [0.05]], [0.3 + lean / 2, 0.3 - lean / 2])
+            shares = np.stack([entailed, 1 - entailed - contradicted, contradicted], axis=1)
+            answers = (rng.random(len(items))[:, None] > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
+            columns = dict(zip(PROBABILITIES, shares.T, strict=True))
+            return items.assign(**columns, prediction=[LABELS[index] for index in answers])
+
+        return Simulation(name, draw, effects, _test_otherwise)
+
+    everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
+    return [
+        *(simulate(name, parts) for name, parts in spreads.items()),
+        simulate("all three vary", everything, (0.05, 0.1)),
+    ]
+
+
+def _test_otherwise(items: pd.DataFrame) -> dict[str, float | None]:
+    """The p-value of the stereotype over occupations and sentences alone."""
+    from unmask.measures.inference import formulas
+
+    table = formulas.AnswerTable(items[items["gender"] != ""])
+    estimate = jackknife_sums(
+        table.rows, table.samples[:-1], lambda sums: formulas.stereotype(sums.reshape(formulas.SHAPE))
+    )
+    return {"stereotype, gender words fixed": estimate.p_value}
 
 
 # The released sets
@@ -205,9 +257,10 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
                 f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
             )
         items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
-    is_unrelated = (items["set"] == UNRELATED) & (items["gender"] == "") if "set" in items else False
+    stated = items["set"] if "set" in items else items["gender"]
+    is_unrelated = (stated == UNRELATED) & (items["gender"] == "")
     items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
-    items["set"] = items["set"].where(~is_unrelated, UNRELATED) if "set" in frame else items["set"]
+    items.loc[is_unrelated, "set"] = UNRELATED
     for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
         if missing := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(

@@ -99,6 +99,7 @@ class SentimentMeasure(Measure):
     primary = "bias over words"
     margin = 0.005
     unit = "male − female rating, by one pair of words"
+    narrow = ("bias", "bias, *")
     digits = 4
     of_classifiers = True
     hub_task = "text-classification"
@@ -186,6 +187,7 @@ class SentimentMeasure(Measure):
         return loaded
 
     score = implemented_in("scoring")
+    simulations = implemented_in("scoring")
     analyse = implemented_in("analysis")
     check_competence = implemented_in("competence")
     headline = implemented_in("details")

@@ -20,17 +20,27 @@ import numpy as np
 
 from unmask.measures.base import Context, Scored
 from unmask.measures.classifiers import measure_noise
-from unmask.measures.sentiment.data import COUNTED, Pair, check_changed, drop_twins, hash_pairs, rewrite_both_ways
+from unmask.measures.sentiment import SentimentOptions
+from unmask.measures.sentiment.data import (
+    COUNTED,
+    Pair,
+    check_changed,
+    drop_twins,
+    hash_pairs,
+    load_texts,
+    rewrite_both_ways,
+)
 from unmask.measures.sentiment.rater import CachedRater, Rater, identify_rater
 from unmask.models.roles import Progress, Reads, Span, View
 from unmask.rewriting.options import RewriteOptions, build_rewriter
 from unmask.rewriting.published.lists import reviews_folder
 from unmask.rewriting.published.masking import clean
 from unmask.rewriting.result import Rewritten
+from unmask.statistics.simulation import Simulation
 from unmask.training.examples import TextExample
 
 if TYPE_CHECKING:
-    from unmask.measures.sentiment import SentimentOptions
+    import pandas as pd
 
 NOISE_SAMPLE = 64
 AT_ONCE = 256
@@ -86,6 +96,40 @@ def rewrite_texts(
     pairs = rewrite_both_ways(texts, to_female, to_male, progress=context.progress)
     check_changed(pairs, str(terms))
     return pairs if is_published else drop_twins(pairs)
+
+
+def simulations() -> list[Simulation]:
+    """Ratings of the built-in reviews, where words or texts vary at random."""
+    import pandas as pd
+
+    pairs = rewrite_texts(load_texts("reviews", offline=True), SentimentOptions(), "all", Context())
+    words = sorted({word for pair in pairs for term in pair.term_pairs for word in term.split("/")})
+    counts, terms = np.zeros((len(pairs), len(words))), np.array([len(pair.term_pairs) for pair in pairs], dtype=float)
+    for row, pair in enumerate(pairs):
+        for term in pair.term_pairs:
+            for sign, word in zip((1, -1), term.split("/"), strict=True):
+                counts[row, words.index(word)] += sign
+    items = pd.DataFrame(
+        {
+            "language": "en",
+            "corpus": "reviews",
+            "terms": "all",
+            "id": [pair.id for pair in pairs],
+            "label": [pair.label for pair in pairs],
+            "changed": [pair.changed for pair in pairs],
+            "term_pairs": ["; ".join(pair.term_pairs) for pair in pairs],
+        }
+    )
+
+    def simulate(name: str, spread: float, effects: tuple[float, ...] = ()) -> Simulation:
+        def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
+            bias = counts @ rng.normal(scale=spread, size=len(words)) + effect * terms
+            bias = np.where(items["changed"], bias + rng.normal(scale=0.02, size=len(items)), 0.0)
+            return items.assign(p_female=0.5 - bias / 2, p_male=0.5 + bias / 2, bias=bias)
+
+        return Simulation(name, draw, effects)
+
+    return [simulate("words vary", 0.02, (0.01, 0.02)), simulate("texts vary", 0.0)]
 
 
 def score_pairs(pairs: Sequence[Pair], rater: Rater, *, seed: int, progress: Progress | None = None) -> Scored:
