@@ -156,17 +156,9 @@ def test_it_is_ranked_gated_and_written_into_a_card(case: Case, audit: Audit, tm
     test = case.measure.primary or next(iter(audit.measurements[0].tests))
     policy = tmp_path / "policy.toml"
     policy.write_text(f'[[rule]]\nmeasure = "{case.measure.name}"\ntest = "{test}"\nmagnitude_at_most = 1000\n')
-<<<<<<< HEAD
-    unreadable = case.measure.not_interpretable(audit.measurements[0])
-    verdict = (
-        "inconclusive" if audit.measurements[0].explain_incompetence() else "cannot tell" if unreadable else "kept"
-    )
-    assert unmask.gate(audit, policy).verdict == verdict
-=======
     measurement = audit.measurements[0]
     expected = "cannot tell" if case.measure.not_interpretable(measurement) else "kept"
     assert unmask.gate(audit, policy).verdict == ("inconclusive" if measurement.explain_incompetence() else expected)
->>>>>>> main
 
 
 def test_two_models_that_are_nearly_equal_do_not_differ_reliably(case: Case, audit: Audit) -> None:
