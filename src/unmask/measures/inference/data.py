@@ -257,9 +257,10 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
                 f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
             )
         items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
-    is_unrelated = (items["set"] == UNRELATED) & (items["gender"] == "") if "set" in items else False
+    stated = items["set"] if "set" in items else items["gender"]
+    is_unrelated = (stated == UNRELATED) & (items["gender"] == "")
     items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
-    items["set"] = items["set"].where(~is_unrelated, UNRELATED) if "set" in frame else items["set"]
+    items.loc[is_unrelated, "set"] = UNRELATED
     for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
         if missing := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(
