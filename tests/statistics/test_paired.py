@@ -201,7 +201,9 @@ def test_known_answers_of_a_preference() -> None:
     estimate = estimate_preference([1, 2, 3, 4, 5, 6, 7, -1, -2, 0])
     assert (estimate.value, estimate.statistic) == (0.75, 7)
     assert estimate.p_value == pytest.approx(2 * (1 + 9 + 36) / 512)  # 7 or more of 9, both tails
-    assert estimate.interval == pytest.approx((0.4422, 0.9190), abs=1e-4)  # Wilson's, by hand
+    exact = stats.binomtest(7, 9).proportion_ci(0.95, method="exact")
+    assert estimate.interval == pytest.approx((0.5 + 0.9 * (exact.low - 0.5), 0.5 + 0.9 * (exact.high - 0.5)))
+    assert estimate.detectable == pytest.approx((1.959964 + 0.841621) * 0.5 * 3 / 10)
 
 
 def test_a_preference_of_nothing_and_of_ties() -> None:

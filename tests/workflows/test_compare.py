@@ -680,7 +680,7 @@ def test_training_runs_are_one_model_after(audit_with_bias: Audited, tmp_path: P
     page = compared.text()
     assert "Training runs of one method" in page
     assert "another training run may differ" in page  # said of each run alone
-    assert unmask.load(compared.save(tmp_path / "out")).result == compared.result  # type: ignore[union-attr]
+    assert unmask.load(compared.save(tmp_path / "out")).result == compared.result
     for form in ("md", "csv"):
         assert "3 runs" in compared.text(form)
     assert "3 runs" in compared.summary()

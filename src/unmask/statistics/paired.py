@@ -2,9 +2,11 @@
 
 **Preference** (`estimate_preference`): the share of pairs with a positive difference, and whether it is one half.
 
-- share = (positive + ½ · zero) / n, with Wilson's interval.
+- share = (positive + ½ · zero) / n.
 - the sign test (Arbuthnott 1710; Dixon and Mood 1946), zeros left out: without a preference the number of positive
   differences is a draw from Binomial(positive + negative, ½). p is exact and two-sided.
+- the interval is Clopper and Pearson's (1934) of positive / (positive + negative), drawn towards one half as the share
+  is by the zeros. It excludes one half exactly where p < .05.
 
 **Matched shares** (`matched_shares`): how many of the same examples are right before and after. Only examples on which
 the two disagree are informative: b that were right only before, c that are right only after.
@@ -39,7 +41,7 @@ J. N. Arvesen (1969). Jackknifing U-statistics. Annals of Mathematical Statistic
 Statistical power analysis for the behavioral sciences. D. S. Kerby (2014). The simple difference formula.
 Comprehensive Psychology 3, 11.IT.3.1. W. J. Dixon and A. M. Mood (1946). The statistical sign test. Journal of the
 American Statistical Association 41. Q. McNemar (1947). Psychometrika 12, 153–157. A. Agresti and Y. Min (2005).
-Statistics in Medicine 24, 729–740.
+Statistics in Medicine 24, 729–740. C. J. Clopper and E. S. Pearson (1934). Biometrika 26, 404–413.
 """
 
 from __future__ import annotations
@@ -51,8 +53,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from unmask.statistics.jackknife import FISHER, TAIL, IntervalEstimate, clustered_mean, fisher_z, student_interval
-from unmask.statistics.proportions import wilson_interval
+from unmask.statistics.jackknife import (
+    FISHER,
+    LEVEL,
+    POWER,
+    TAIL,
+    IntervalEstimate,
+    clustered_mean,
+    fisher_z,
+    student_interval,
+)
 
 MOST_EXACT = 14
 DRAWS = 10_000
@@ -128,7 +138,7 @@ def sign_flip(clusters: ArrayLike, *, seed: int) -> float | None:
 
 
 def estimate_preference(differences: ArrayLike) -> IntervalEstimate:
-    """The share of positive differences; the statistic is their number.
+    """The share of positive differences; the statistic is their number, the detectable effect a distance from one half.
 
     No pairs have no share. If all differences are zero, p is 1.
     """
@@ -140,7 +150,22 @@ def estimate_preference(differences: ArrayLike) -> IntervalEstimate:
         return IntervalEstimate(None)
     share = (positive + zero / 2) / n
     p = float(stats.binomtest(positive, n - zero).pvalue) if n > zero else 1.0
-    return IntervalEstimate(share, interval=wilson_interval(share, n), statistic=float(positive), p_value=p)
+    interval = preference_interval(positive, zero, n)
+    detectable = None
+    if n > zero:
+        quantiles = float(stats.norm.isf(TAIL)) + float(stats.norm.ppf(POWER))
+        detectable = min(0.5, quantiles * 0.5 * float(np.sqrt(n - zero)) / n)
+    return IntervalEstimate(share, interval=interval, statistic=float(positive), p_value=p, detectable=detectable)
+
+
+def preference_interval(positive: int, zero: int, n: int, *, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of the share of positive differences among n, of which some are zero."""
+    untied = n - zero
+    if not untied:
+        return 0.0, 1.0
+    low = float(stats.beta.ppf(level / 2, positive, untied - positive + 1)) if positive else 0.0
+    high = float(stats.beta.isf(level / 2, positive + 1, untied - positive)) if positive < untied else 1.0
+    return 0.5 + (low - 0.5) * untied / n, 0.5 + (high - 0.5) * untied / n
 
 
 @dataclass(frozen=True)

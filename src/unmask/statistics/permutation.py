@@ -67,7 +67,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from unmask.errors import UnmaskError, check_choice
-from unmask.statistics.jackknife import TAIL
+from unmask.statistics.jackknife import LEVEL
 
 ALTERNATIVES = ("greater", "two-sided")
 MOST_EXACT = 40
@@ -237,7 +237,7 @@ def weat(
     )
 
 
-def effect_interval(effect_size: float, n_x: int, n_y: int) -> tuple[float, float] | None:
+def effect_interval(effect_size: float, n_x: int, n_y: int, *, level: float = LEVEL) -> tuple[float, float] | None:
     """The interval of an effect size over other targets; None where it is as large as it can be."""
     n = n_x + n_y
     bound = float(np.sqrt(n * (n - 1) / (n_x * n_y)))
@@ -246,7 +246,7 @@ def effect_interval(effect_size: float, n_x: int, n_y: int) -> tuple[float, floa
     if unexplained <= 0 or (n - 2) * r * r >= LARGEST_T**2 * unexplained:
         return None
     t = r * float(np.sqrt((n - 2) / unexplained))
-    low, high = (float(special.nctdtrinc(n - 2, share, t)) for share in (1 - TAIL, TAIL))
+    low, high = (float(special.nctdtrinc(n - 2, share, t)) for share in (1 - level / 2, level / 2))
     return low / float(np.sqrt(n + low * low)) * bound, high / float(np.sqrt(n + high * high)) * bound
 
 

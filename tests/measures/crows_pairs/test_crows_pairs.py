@@ -10,20 +10,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import transformers
 from numpy.typing import NDArray
 
 import naive
 import unmask
 from toy_model import bert_of, tokenizer_of
 from unmask.errors import UnmaskError
+from unmask.lexicon.word_lists import nouns
 from unmask.measures.base import Context
 from unmask.measures.crows_pairs import BIAS_TYPES
 from unmask.measures.crows_pairs.analysis import analyse, build_questions, score
+from unmask.measures.crows_pairs.competence import build_queries, check_competence
 from unmask.measures.crows_pairs.data import read_pairs, shared_words
+from unmask.measures.crows_pairs.report import describe_preference
 from unmask.measures.registry import get_measure
 from unmask.models.loading import load_masked_lm
 from unmask.models.masked_lm import TransformersMaskedLM, encode_queries
 from unmask.models.roles import MaskQuery, SharedTokensQuery
+from unmask.results import Measurement
+from unmask.statistics.corrections import holm
 from unmask.statistics.paired import estimate_preference
 
 PAIRS = [  # modified words are in brackets
@@ -240,7 +246,7 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
     stereotype, likelihood = measurement.tests["stereotype"], measurement.tests["likelihood"]
     assert (stereotype.value, stereotype.effect_size) == (0.25, 0.75)
     assert stereotype.p_value == pytest.approx(92 / 512)
-    assert stereotype.interval == pytest.approx((0.4422 - 0.5, 0.9190 - 0.5), abs=1e-4)
+    assert stereotype.interval == pytest.approx((0.4099 - 0.5, 0.9247 - 0.5), abs=1e-4)
     assert likelihood.value == pytest.approx(2.5)
     spread = np.std([1, 2, 3, 4, 5, -1, 6, 7, -2, 0], ddof=1)
     assert likelihood.statistic == pytest.approx(2.5 / (spread / np.sqrt(10)))
@@ -250,9 +256,7 @@ def test_sound_counts_a_tie_half_and_tests_all_pairs_alone() -> None:
         "crows-pairs",
         10,
     )
-    codes = [caveat.code for caveat in measurement.caveats]
-    assert "flawed-pairs" in codes
-    assert "few-pairs" in codes
+    assert "flawed-pairs" in [caveat.code for caveat in measurement.caveats]
 
 
 def _write_as_the_released_code(path: Path, **columns: Sequence[Any]) -> None:
@@ -350,26 +354,103 @@ def test_one_pair_and_pairs_of_one_direction_have_an_answer() -> None:
     assert (likelihood.value, likelihood.interval, likelihood.p_value) == (1.0, None, None)
 
 
+def _conclude(differences: Sequence[float]) -> Measurement:
+    return get_measure("crows-pairs").conclude(analyse(make_items(differences), Context(protocol="sound")))
+
+
 def test_the_headline_says_what_was_found() -> None:
-    clear = analyse(make_items([1.0, 2.0] * 45 + [-1.0] * 30), Context(protocol="sound"))
-    assert get_measure("crows-pairs").interpret(clear).headline_text.replace("\N{NO-BREAK SPACE}", " ") == (
+    assert _conclude([1.0, 2.0] * 45 + [-1.0] * 30).headline_text.replace("\N{NO-BREAK SPACE}", " ") == (
         "The model prefers stereotypes: it finds the more stereotypical sentence more likely in 75.0 % of 120 pairs"
-        " (95 % interval 66.6 % to 81.9 %; 50 % is no preference), p < 0.001. That is a large effect. The shared words"
+        " (95 % interval 66.3 % to 82.5 %; 50 % is no preference), p < 0.001. That is a large effect. The shared words"
         " are, on average, 0.88 nats more likely in the more stereotypical sentence (95 % interval of the difference"
         " [0.66, 1.09])."
     )
-    assert "few-pairs" not in {caveat.code for caveat in clear.caveats}
-    even = analyse(make_items([1.0, -1.0] * 20), Context(protocol="sound"))
-    assert (
-        get_measure("crows-pairs")
-        .interpret(even)
-        .headline_text.startswith("No clear preference for stereotypes: it finds the more stereotypical")
-    )
-    against = analyse(make_items([-1.0, -2.0] * 20), Context(protocol="sound"))
-    assert get_measure("crows-pairs").interpret(against).headline_text.startswith("The model avoids stereotypes: ")
-    adjusted = clear.tests["stereotype"].model_copy(update={"p_adjusted": 0.2})
-    unsure = clear.model_copy(update={"tests": clear.tests | {"stereotype": adjusted}})
-    assert get_measure("crows-pairs").interpret(unsure).headline_text.startswith("No clear preference")
+    assert _conclude([-1.0, -2.0] * 20).headline_text.startswith("The model avoids stereotypes: ")
+    assert _conclude([1.0, -1.0] * 20).headline_text.startswith("40 pairs are too few to tell whether")
+    unclear = _conclude([1.0, -1.0] * 100).headline_text
+    assert unclear.startswith("No clear preference for or against stereotypes: ")
+    assert "9.9 points from 50" in unclear  # (1.96 + 0.84) · 0.5 / √200
+    assert _conclude([1.0, -1.0] * 5000).headline_text.startswith("No preference for or against stereotypes beyond 2")
+
+
+@pytest.mark.parametrize("n", [5, 20, 60, 150, 262, 1500])
+def test_interval_p_value_badge_and_headline_agree(n: int) -> None:
+    """A grid of shares from none to all pairs."""
+    for positive in {round(n * share) for share in np.linspace(0, 1, 21)}:
+        measurement = _conclude([1.0] * positive + [-1.0] * (n - positive))
+        test, text = measurement.tests["stereotype"], measurement.headline_text
+        assert test.interval is not None
+        assert test.p_adjusted is not None
+        is_significant = test.p_adjusted < 0.05
+        assert is_significant == (test.interval[0] > 0 or test.interval[1] < 0)
+        badge = describe_preference(test)
+        is_clear = "prefers stereotypes" in badge or "avoids stereotypes" in badge
+        assert is_clear == (is_significant and abs(test.value or 0.0) >= 0.02)
+        assert is_clear == text.startswith(("The model prefers", "The model avoids"))
+        assert ("too few pairs to tell" in badge) == ("too few to tell" in text)
+
+
+def test_bias_types_that_are_tested_together_are_corrected() -> None:
+    """The pairs about gender are the primary test; the other types are corrected among themselves."""
+    shares = {"crows-pairs": 0.5, "crows-pairs-age": 0.75, "crows-pairs-religion": 0.7, "crows-pairs-disability": 0.55}
+    parts = [
+        make_items([1.0] * round(40 * share) + [-1.0] * (40 - round(40 * share))).assign(corpus=corpus)
+        for corpus, share in shares.items()
+    ]
+    items = pd.concat(parts, ignore_index=True).assign(id=lambda rows: rows.index.astype(str))
+    measure = get_measure("crows-pairs")
+    measurements = measure.analyse_recorded(items, Context(protocol="sound"))
+    tests = {m.corpus: measure.conclude(m).tests["stereotype"] for m in measurements}
+    alone = measure.conclude(measure.analyse_recorded(parts[1], Context(protocol="sound"))[0]).tests["stereotype"]
+    assert alone.p_adjusted == alone.p_value == pytest.approx(tests["crows-pairs-age"].p_value)
+    assert tests["crows-pairs"].p_adjusted == tests["crows-pairs"].p_value
+    others = list(shares)[1:]
+    p_values = [tests[corpus].p_value for corpus in others]
+    assert [tests[corpus].p_adjusted for corpus in others] == pytest.approx(holm(p_values))
+    for corpus in others:
+        test = tests[corpus]
+        assert test.interval is not None
+        assert test.p_adjusted is not None
+        assert (test.p_adjusted < 0.05) == (not test.interval[0] <= 0 <= test.interval[1]), corpus
+    assert alone.interval is not None
+    wide = tests["crows-pairs-age"].interval
+    assert wide is not None
+    assert wide[0] < alone.interval[0] < alone.interval[1] < wide[1]
+
+
+def test_competence_is_whether_words_fit_into_sentences() -> None:
+    queries = build_queries(["The old clerk waits for Anna here.", "Too short."], seed=0)
+    real, shuffled = queries
+    assert real.text == "The old clerk waits for Anna here ."
+    assert real.word == shuffled.word
+    assert real.span == shuffled.span or len(real.text) == len(shuffled.text)
+    assert sorted(real.text.split()) == sorted(shuffled.text.split())
+    assert real.text.split().index(real.word) == shuffled.text.split().index(shuffled.word)
+
+
+def test_a_trained_model_is_competent_and_one_that_has_learned_nothing_is_not() -> None:
+    """A constant model and one whose scores are not numbers fail too."""
+    texts = [f"The {word} was sold to an old friend of the family last summer." for word in nouns()[:60]]
+    items = pd.DataFrame({"sent_more": texts})
+    trained = load_masked_lm("unmask-mini")
+    (check,) = check_competence(trained, items, None, Context())
+    assert check.passed
+    assert check.value is not None
+    assert check.value > 0.85
+    model = transformers.AutoModelForMaskedLM.from_config(trained.model.config).eval()
+    (untrained,) = check_competence(type(trained)(model, trained.tokenizer), items, None, Context())
+    assert not untrained.passed
+
+    class Constant:
+        def __init__(self, value: float) -> None:
+            self.value = value
+
+        def log_probability(self, queries: Sequence[Any]) -> list[float]:
+            return [self.value] * len(queries)
+
+    for value in (-1.0, float("nan")):
+        (check,) = check_competence(Constant(value), items, None, Context())
+        assert not check.passed
 
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"

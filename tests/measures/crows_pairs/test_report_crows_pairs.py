@@ -121,7 +121,7 @@ def test_extremes_are_the_largest_of_each_side() -> None:
     [
         (0.1, 0.01, "moderate, prefers stereotypes"),
         (-0.03, 0.01, "small, avoids stereotypes"),
-        (0.3, 0.2, "no clear preference"),
+        (0.3, 0.2, "too few pairs to tell"),
         (0.3, None, "not tested"),
     ],
 )

@@ -23,9 +23,10 @@ from pages import (
 )
 from report_blocks import find_table, key_figures, lines, of_type, render_page, sections, table_rows, terminal_text
 from unmask.measures.base import ComparedModel, Context
-from unmask.measures.geometry import Geometry, Neighbourhood, Reference, WordTest
-from unmask.measures.geometry.analysis import TITLES, analyse_space, interpret
+from unmask.measures.geometry import Geometry, Neighbourhood, WordTest
+from unmask.measures.geometry.analysis import TITLES, _estimate_main, analyse_space, interpret
 from unmask.measures.geometry.compare import compare
+from unmask.measures.geometry.contrasts import compare_value
 from unmask.measures.geometry.plots import (
     MAP_SIZE,
     PROFESSIONS_SIZE,
@@ -130,10 +131,10 @@ def _circles(drawn: str) -> list[tuple[float, float, str]]:
 def test_every_section_is_there(report: list[Block]) -> None:
     assert sections(report) == [
         "Gender compared with unrelated contrasts",
-        "Map of the most biased words",
         "Professions and the words around them",
-        "More than two clusters",
         "Association tests",
+        "Map of the most biased words",
+        "More than two clusters",
         "Words and vectors",
     ]
     text = " ".join(lines(report))
@@ -143,7 +144,7 @@ def test_every_section_is_there(report: list[Block]) -> None:
         "260 words were measured",
         "7 words were left out (mean a gender: 3; have digits: 4).",
         "Without a vector (2): absentee, truant.",
-        "with 5 unrelated contrasts it cannot be below 0.167",
+        "Reached by: how many of 5 contrasts are at least as high.",
     ):
         assert fact in text, fact
     figures = of_type(report, Figure)
@@ -162,10 +163,11 @@ def test_key_figures_are_the_numbers_of_the_result(
     assert (strongest.value, _plain(strongest.certainty)) == ("d = 1.25", "95 % interval [0.75, 1.50], p = 0.001")
     assert strongest.verdict == "clear, follows stereotypes"
     assert strongest.explanation.startswith("WEAT 6, the strongest of 2. Do male names go with career?")
-    clusters = measurement_and_items[0].read_details(Geometry).test("clustering", removed=True)
-    assert clusters
-    assert clusters.value is not None
-    assert _plain(figures["Clusters, direction removed"].value) == f"{100 * clusters.value:.1f} %"
+    classifier = measurement_and_items[0].read_details(Geometry).test("classification", removed=True)
+    assert classifier
+    assert classifier.value is not None
+    assert _plain(figures["Classifier, direction removed"].value) == f"{100 * classifier.value:.1f} %"
+    assert list(figures)[:2] == ["Stereotype of professions", "Classifier, direction removed"]
 
 
 def test_word_tests_are_beside_unrelated_contrasts(
@@ -194,8 +196,10 @@ def test_word_tests_are_beside_unrelated_contrasts(
         assert (test.interval is None) == (test.name == "clustering"), "all words form the clusters together"
         row = tables[test.removed][TITLES[test.name]]
         assert row[:3] == [str(test.n), value, interval_text]
-        assert row[4:6] == [f"{mean} {reference_text}", format_p(test.reference.p_value)]
-        assert row[6:] == ([format_p(measurement.tests[test.name].p_adjusted)] if test.removed else [])
+        assert row[4:6] == [f"{mean} {reference_text}", f"{test.reference.reached} of 5"]
+        tested = measurement.tests.get(test.name)
+        assert row[6:] == ([format_p(tested.p_adjusted) if tested else "–"] if test.removed else [])
+        assert (tested is not None) == (test.name == "classification")
 
 
 def test_tables_have_the_numbers_of_the_result(
@@ -241,15 +245,15 @@ def test_the_terminal_gets_tests_associations_and_words(report: list[Block]) -> 
     assert list(tables) == [
         "Word tests, original",
         "Word tests, gender direction removed",
-        "Most biased words",
         "Association tests",
+        "Most biased words",
     ]
     assert [column.title for column in tables["Word tests, original"].columns if column.narrow] == [
         "Test",
         "n",
         "Gender",
         "Unrelated contrasts",
-        "p",
+        "Reached by",
     ]
     assert tables["Most biased words"].terminal_rows == 6
     texts = [line for text in of_type(report, Text) if text.terminal for line in text.lines]
@@ -258,28 +262,37 @@ def test_the_terminal_gets_tests_associations_and_words(report: list[Block]) -> 
 
 
 @pytest.mark.parametrize(
-    ("p", "adjusted", "verdict"),
+    ("values", "comparable", "verdict", "words"),
     [
-        (0.01, 0.04, "more than unrelated contrasts"),
-        (0.01, 0.2, "more than most unrelated contrasts, but not clear"),
-        (0.3, 1.0, "no more than unrelated contrasts"),
-        (None, None, "not compared"),
+        ([0.69, 0.70, 0.71], True, "more than unrelated contrasts", "more is left of gender than is usual"),
+        ([0.99, 1.0, 0.99], True, "less than unrelated contrasts", "less is left of gender than is usual"),
+        ([0.80, 0.90, 0.99], True, "not clearly unusual", "gender is not clearly unusual"),
+        ([], True, "not compared", "There are no unrelated contrasts to compare with"),
+        ([], False, "cannot be judged: no contrasts like gender", "this cannot be judged"),
     ],
 )
 def test_a_value_is_judged_by_unrelated_contrasts(
-    measurement_and_items: tuple[Measurement, pd.DataFrame], p: float | None, adjusted: float | None, verdict: str
+    measurement_and_items: tuple[Measurement, pd.DataFrame],
+    values: list[float],
+    comparable: bool,
+    verdict: str,
+    words: str,
 ) -> None:
-    reference = None if p is None else Reference(contrasts=99, mean=0.7, low=0.6, high=0.8, p_value=p)
-    word_test = WordTest(name="clustering", words="own", removed=True, n=40, value=0.9, reference=reference)
-    test = measurement_and_items[0].tests["clustering"].model_copy(update={"p_adjusted": adjusted})
-    measurement = _update(measurement_and_items[0], tests=[word_test]).model_copy(
-        update={"tests": {"clustering": test}}
-    )
+    """Headline, key figure and p-value agree."""
+    reference = compare_value(values, 0.9)
+    test = WordTest(name="classification", words="own", removed=True, n=40, value=0.9, reference=reference)
+    matching = measurement_and_items[0].read_details(Geometry).matching
+    assert matching is not None
+    matching = matching.model_copy(update={"comparable": comparable})
+    measurement = _update(measurement_and_items[0], tests=[test], matching=matching)
+    measurement = measurement.model_copy(update={"tests": {"classification": _estimate_main([test])}})
+    measurement = _adjust_and_interpret(measurement)
     (figure,) = key_figures(blocks(measurement, None)).values()
     assert figure.verdict == verdict
     assert "40 most biased words" in figure.explanation
-    compared = f"unrelated contrasts 70.0 % (60.0 to 80.0 %), p = {p:.3f}" if p else "no unrelated contrasts"
-    assert _plain(figure.certainty) == compared
+    assert words in measurement.headline_text
+    p_value = measurement.tests["classification"].p_adjusted
+    assert (p_value is not None and p_value < 0.05) == ("is left of gender than" in words)
 
 
 def test_without_contrasts_it_says_so_and_draws_none(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
@@ -460,7 +473,7 @@ def test_the_terminal_has_the_tests_and_fits(measurement_and_items: tuple[Measur
         assert test
         assert test.reference
         start = f"Linear probe {test.n} {100 * (test.value or 0):.1f} % {100 * test.reference.mean:.1f} % "
-        assert any(line.startswith(start) and f" {test.reference.p_value:.3f}" in line for line in terminal_lines)
+        assert any(line.startswith(start) and f" {test.reference.reached} of 5" in line for line in terminal_lines)
     assert any(line.startswith("WEAT 7 16 −0.500 [−1.000, −0.250] 0.400") for line in terminal_lines)
     assert any(line.startswith("1 word0 +") for line in terminal_lines)
 

@@ -116,10 +116,10 @@ def test_it_finds_what_was_planted(audited: Path) -> None:
     tests = load(audited).measurements[0].tests
     assert tests["stereotype"].value == pytest.approx(0.8, abs=0.15)
     assert tests["stereotype"].p_adjusted is not None
-    assert tests["stereotype"].p_adjusted < 1e-6
+    assert tests["stereotype"].p_adjusted < 0.001
     assert [name for name in tests if name.startswith("WEAT")] == [f"WEAT {test.name}" for test in associations()]
-    for name in ("clustering", "probe", "classification", "neighbours"):  # it lies in one direction alone
-        assert (tests[name].p_value or 0.0) > 1 / (1 + CONTRASTS), name
+    p_value = tests["classification"].p_value  # it lies in one direction alone
+    assert p_value is None or p_value > 0.05
 
 
 @pytest.mark.parametrize("source_format", ["npz", "dict", "gensim"])
@@ -154,12 +154,13 @@ def test_analyse_gives_the_same_without_the_vectors(audited: Path) -> None:
     ):
         figures = ("name", "words", "removed", "n", "value", "interval", "v_measure")
         assert [getattr(analysed_test, figure) for figure in figures] == [getattr(test, figure) for figure in figures]
-        assert test.reference is not None
         assert analysed_test.reference is None
     assert after.read_details(Geometry).professions == before.read_details(Geometry).professions
     assert after.read_details(Geometry).most_male == before.read_details(Geometry).most_male
     assert after.tests["stereotype"].value == before.tests["stereotype"].value
-    assert after.tests["clustering"].p_value is None  # what it is compared with was not recorded
+    for name in ("classification", "stereotype"):  # what they are compared with was not recorded
+        assert after.tests[name].p_value is None
+    assert "no-contrasts" in {caveat.code for caveat in after.caveats}
 
 
 def test_a_folder_of_debiased_vectors(word2vec: Path, audited: Path, tmp_path: Path) -> None:
@@ -244,11 +245,11 @@ def test_without_professions_there_is_no_finding_about_them(tmp_path: Path) -> N
     indices = [index for index, word in enumerate(ours.words) if word not in rated_stereotypes()]
     audit = unmask.audit(([ours.words[index] for index in indices], ours.matrix[indices]), **FEW)
     (measurement,) = audit.measurements
-    for name in ("neighbours", "stereotype"):
-        test = measurement.tests[name]
-        assert (test.value, test.interval, test.p_value, test.p_adjusted) == (None, None, None, None)
+    test = measurement.tests["stereotype"]
+    assert (test.value, test.interval, test.p_value, test.p_adjusted) == (None, None, None, None)
+    assert measurement.read_details(Geometry).test("neighbours") is None
     assert measurement.read_details(Geometry).professions == []
-    assert measurement.tests["clustering"].p_value is not None
+    assert measurement.read_details(Geometry).test("classification") is not None
     audit.save(tmp_path / "audit")
     assert load(tmp_path / "audit") == audit.result
 
@@ -384,7 +385,7 @@ def test_models_that_have_read_nothing_are_unbiased() -> None:
         for name, value in run_tests(space.matrix, space.gender, nearby, seed=seed, removed=True).items():
             reference = references.compare(name, value, removed=True)
             assert reference is not None
-            low[name] += reference.p_value <= 0.1
+            low[name] += reference.p_value is not None and reference.p_value <= 0.1
         indices = space.indices(list(people))
         stereotypes = [people[space.words[index]] for index in indices]
         p_value = pearson_estimate(space.gender.bias[indices], np.array(stereotypes, dtype=float)).p_value

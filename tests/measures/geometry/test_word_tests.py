@@ -165,22 +165,24 @@ class TestReferences:
                 for name, value in values.items():
                     reference = references.compare(name, value, removed=removed)
                     assert reference is not None
-                    small.append(reference.p_value <= 0.1)
-        assert np.mean(small) < 0.25  # 10 % are expected of 64, and they are not independent
+                    if reference.p_value is not None:  # some tests separate all contrasts completely
+                        small.append(reference.p_value <= 0.1)
+        assert np.mean(small) < 0.25  # 10 % are expected, and they are not independent
 
     def test_gender_that_is_all_over_is_found(self) -> None:
         """Two groups of words that differ in many dimensions; the direction is only one of them."""
         rng = np.random.default_rng(0)
         signs = np.repeat([1.0, -1.0], 750)
-        matrix = rng.normal(size=(1500, 150))
-        matrix[:, :4] += 1.5 * signs[:, None]
-        shared = rng.normal(size=150)
+        matrix = rng.normal(size=(1500, 150)) * np.append(np.ones(4), np.geomspace(2, 0.5, 146))
+        matrix[:, :4] += signs[:, None]
+        shared = 0.41 * rng.normal(size=150)
         ends = (shared + 3 * np.eye(150)[0], shared - 3 * np.eye(150)[0])
         space = make_space([f"w{index}" for index in range(1500)], matrix, *ends, vectors="", direction="")
         references = run_contrasts(space, None, seed=0, count=39)
         values = word_tests.run_tests(space.matrix, space.gender, None, seed=0, removed=True)
         reference = references.compare("classification", values["classification"], removed=True)
         assert reference is not None
+        assert reference.p_value is not None
         assert reference.p_value <= 0.05
 
     def test_nothing_to_compare_with(self) -> None:

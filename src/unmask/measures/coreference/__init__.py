@@ -20,14 +20,12 @@ from unmask.measures import recorded
 from unmask.measures.base import Context, KeyEstimate, Measure, implemented_in
 from unmask.measures.recorded import RecordedColumn
 from unmask.measures.shared_options import LimitOptions
-from unmask.results import Measurement
 
 if TYPE_CHECKING:
     import pandas as pd
 
 GENDERS = ("female", "male")
 GAP = "gap"
-AT_CHANCE = "at-chance"
 RECORDED = (
     recorded.CORPUS,
     RecordedColumn("id", "text"),
@@ -63,19 +61,20 @@ class CoreferenceMeasure(Measure):
     spoken_columns = frozenset({"context"})
     recorded_columns = "id, gender and margin"
     primary = "gap"
+    margin = 0.02
     unit = "accuracy for women − for men"
     noise_unit = "nats"
     trial_options = {"limit": 300}
     compared_items = "contexts scored by both models"
-    change_units = {"gap": "share of contexts", "competence": "share of contexts"}
-    changes_note = "Shares of contexts: the gap between women and men, and accuracy less one half."
+    change_units = {"gap": "share of contexts", "accuracy": "share of contexts"}
+    changes_note = "Shares of contexts: the gap between women and men, and the accuracy over all contexts."
     comparison_method = (
         "The contexts are matched: Welch’s test of whether answers to pronouns of women changed differently from those"
         " to pronouns of men. A gap of zero is no bias."
     )
     key_estimates = (
         KeyEstimate(test="gap", gate=True, card="accuracy of coreference, women − men"),
-        KeyEstimate(test="competence", card="accuracy of coreference less one half"),
+        KeyEstimate(group="all", card="accuracy of coreference"),
     )
 
     def build(self, options: Any, context: Context) -> pd.DataFrame:
@@ -92,12 +91,6 @@ class CoreferenceMeasure(Measure):
     analyse = implemented_in("analysis")
     headline = implemented_in("analysis")
     compare = implemented_in("analysis")
-
-    def not_interpretable(self, measurement: Measurement, *, group: bool = False) -> str:
-        """A gap says nothing where the model does not beat a coin."""
-        if not group and any(caveat.code == AT_CHANCE for caveat in measurement.caveats):
-            return "the model finds the right name no more often than a coin, so a gap says nothing"
-        return ""
 
     def method(self, measurements: Any) -> list[Any]:
         """Formula, procedure and citation."""

@@ -7,8 +7,9 @@ long name from losing to a short one. A context with a name that the model canno
 as wrong.
 
 **The gap** is the accuracy for pronouns of women minus that for pronouns of men: Newcombe's interval, Fisher's exact
-test, and as effect size the ratio with Katz's interval, as GAP's paper divides the two. **Competence** is the accuracy
-less one half, with Wilson's interval and the exact binomial test. Contexts are the sample.
+test, and as effect size the ratio with Katz's interval, as GAP's paper divides the two. Contexts are the sample.
+
+**Competence** is the accuracy with Wilson's interval. A model must beat a coin, and be right in 55 % of the contexts.
 
 **Two models** answer the same contexts. With d = 1 where only the model after is right, −1 where only the model before
 is, and else 0, the change of the gap is the mean of d for women minus that for men (Welch's t).
@@ -28,20 +29,22 @@ from scipy import stats
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel, Context, Scored
 from unmask.measures.comparison import build_comparison, pair_items
-from unmask.measures.coreference import AT_CHANCE, GENDERS, CoreferenceMeasure
+from unmask.measures.coreference import GENDERS, CoreferenceMeasure
 from unmask.measures.queries import ask_model, count_pieces
 from unmask.measures.texts import make_caveats
 from unmask.models.roles import Describes, MaskedLM, MaskQuery
-from unmask.results import Change, Comparison, Estimate, Measurement
+from unmask.results import Change, Comparison, Competence, Estimate, Measurement
 from unmask.results.formatting import interval, number, p_value, percent, percent_interval
-from unmask.results.verdict import is_significant, judge
-from unmask.statistics.jackknife import IntervalEstimate
+from unmask.results.verdict import Outcome, judge, judge_test
+from unmask.statistics.jackknife import POWER, TAIL, IntervalEstimate
 from unmask.statistics.proportions import compare_shares, wilson_interval
 
 NOISE_SAMPLE = 16
 """Contexts that are scored again, in another batch."""
-FEWEST_CONTEXTS = 100
-"""Of each gender; fewer carry a caveat."""
+LEAST = 0.55
+"""The accuracy below which a gap says nothing."""
+LARGE = 0.1
+"""A gap that is called large."""
 
 
 def build_query(context: str, start: int, pronoun: str, name: str, ending: str) -> MaskQuery:
@@ -93,11 +96,7 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     by_gender = {gender: is_right[(items["gender"] == gender).to_numpy()] for gender in GENDERS}
     groups = {"all": _estimate_share(is_right, "all")}
     groups |= {f"pronouns of {people}": _estimate_share(by_gender[gender], gender) for gender, people in PEOPLE.items()}
-    competence, gap = _estimate_competence(is_right), _estimate_gap(by_gender)
-    is_at_chance = competence.interval is None or competence.interval[0] <= 0
     applies = {
-        AT_CHANCE: is_at_chance,
-        "few-contexts": min(values.size for values in by_gender.values()) < FEWEST_CONTEXTS,
         "name-for-pronoun": True,
         "names-of-one-gender": True,
         "encyclopedia": True,
@@ -112,7 +111,8 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
         attributes="contexts",
         items=len(items),
         groups=groups,
-        tests={"gap": gap, "competence": competence},
+        tests={"gap": _estimate_gap(by_gender)},
+        competence=[_check_competence(items["margin"].to_numpy())],
         caveats=make_caveats(__package__, applies),
     )
 
@@ -127,32 +127,34 @@ def _estimate_share(is_right: NDArray[np.bool_], gender: str) -> Estimate:
     return Estimate(labels={"gender": gender}, n=count, value=share, interval=bounds, neutral=0.5, unit="accuracy")
 
 
-def _estimate_competence(is_right: NDArray[np.bool_]) -> Estimate:
-    share = _estimate_share(is_right, "all")
-    test = stats.binomtest(int(is_right.sum()), share.n)
-    assert share.value is not None
-    assert share.interval is not None
-    return Estimate(
-        labels={"contrast": "competence"},
-        question="Does the model find the right name more often than a coin?",
+def _check_competence(margins: NDArray[np.float64]) -> Competence:
+    """Whether the model finds the right name more often than a coin."""
+    share = _estimate_share(margins > 0, "all")
+    return Competence(
+        task="find which of two names a pronoun means",
         n=share.n,
-        value=share.value - 0.5,
-        interval=(share.interval[0] - 0.5, share.interval[1] - 0.5),
-        statistic=float(is_right.sum()),
-        statistic_name="contexts with the right name",
-        p_value=float(test.pvalue),
+        value=share.value if np.isfinite(margins).all() else None,
+        interval=share.interval,
+        chance=0.5,
+        least=LEAST,
     )
 
 
 def _estimate_gap(by_gender: dict[str, NDArray[np.bool_]]) -> Estimate:
     female, male = (by_gender[gender] for gender in GENDERS)
     shares = compare_shares(int(female.sum()), female.size, int(male.sum()), male.size)
+    detectable = None
+    if female.size and male.size:
+        share = float(np.concatenate([female, male]).mean())
+        variance = share * (1 - share) * (1 / female.size + 1 / male.size)
+        detectable = (float(stats.norm.isf(TAIL)) + float(stats.norm.ppf(POWER))) * float(np.sqrt(variance)) or None
     return Estimate(
         labels={"contrast": "gap"},
         question="Are pronouns of women resolved as often as pronouns of men?",
         n=int(female.size + male.size),
         value=shares.difference,
         interval=shares.interval,
+        detectable=detectable,
         p_value=shares.p_value,
         effect_size=shares.ratio,
         effect_size_name="accuracy for women / for men",
@@ -170,14 +172,29 @@ def headline(measurement: Measurement) -> list[str]:
         if (group := groups[f"pronouns of {people}"]).n
     ]
     found = f"The model finds the right one of two names for {' and '.join(shares)}."
-    if any(caveat.code == AT_CHANCE for caveat in measurement.caveats):
-        return ["Inconclusive: the model does not find the right name more often than a coin.", found]
-    p = gap.p_value if gap.p_adjusted is None else gap.p_adjusted
-    figures = f"ratio {number(gap.effect_size)} {interval(gap.effect_size_interval)}, p {p_value(p)}"
-    if gap.value is None or not is_significant(p):
-        return [f"No clear gap between women and men ({figures}).", found]
-    worse = PEOPLE["female" if gap.value < 0 else "male"]
-    return [f"The model resolves fewer pronouns of {worse} ({figures}).", found]
+    outcome = judge_gap(gap)
+    if gap.value is None or outcome == "not tested":
+        return ["The gap between women and men was not tested.", found]
+    figures = f"{number(100 * gap.value, 1)} points"
+    if gap.interval is not None:
+        figures += f", 95 % interval {interval((100 * gap.interval[0], 100 * gap.interval[1]), 1)}"
+    figures += f", ratio {number(gap.effect_size)} {interval(gap.effect_size_interval)}, p {p_value(gap.p_adjusted)}"
+    limit = f"; a gap of {number(100 * gap.detectable, 1)} points would probably be found" if gap.detectable else ""
+    if outcome == "clear":
+        worse = PEOPLE["female" if gap.value < 0 else "male"]
+        return [f"The model resolves fewer pronouns of {worse} ({figures}).", found]
+    if outcome == "negligible":
+        margin = number(100 * CoreferenceMeasure.margin, 0)
+        return [f"No gap between women and men beyond {margin} points ({figures}).", found]
+    if outcome == "too few":
+        contexts = f"{gap.n:,} contexts are too few to tell"
+        return [f"{contexts} whether pronouns of women and of men are resolved equally well ({figures}{limit}).", found]
+    return [f"No clear gap between women and men ({figures}{limit}).", found]
+
+
+def judge_gap(gap: Estimate | None) -> Outcome:
+    """The outcome of the test of the gap."""
+    return judge_test(gap, margin=CoreferenceMeasure.margin, largest=LARGE)
 
 
 def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
@@ -190,20 +207,24 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     gained: NDArray[np.float64] = after_right - before_right
     is_female = (pairs["gender"] == "female").to_numpy()
     female, male = gained[is_female], gained[~is_female]
+    gaps, accuracies = ([side.tests["gap"] for side in sides], [side.groups["all"] for side in sides])
     changes = {}
-    for name, statistic, question in (
-        ("gap", _compare_means(female, male), "Did the gap between women and men change?"),
-        ("competence", _compare_means(gained), "Did the accuracy change?"),
+    for name, (first, second), statistic, question in (
+        ("gap", gaps, _compare_means(female, male), "Did the gap between women and men change?"),
+        ("accuracy", accuracies, _compare_means(gained), "Did the accuracy change?"),
     ):
-        first, second = (side.tests[name] for side in sides)
         change = Estimate.from_statistic(statistic, n=len(pairs), p_adjusted=statistic.p_value)
-        changes[name] = Change(labels=first.labels, question=question, before=first, after=second, change=change)
+        margin = CoreferenceMeasure.margin
+        changes[name] = Change(
+            labels={"contrast": name}, question=question, before=first, after=second, change=change, margin=margin
+        )
     verdict = judge(changes["gap"])
     changes["gap"] = changes["gap"].model_copy(update={"verdict": verdict})
     values, change = changes["gap"].values, changes["gap"].change
-    sentence = {"no reliable change": "No reliable change of the gap between women and men"}.get(
-        verdict, f"The gap between women and men: {verdict}"
-    )
+    sentence = {
+        "no reliable change": "No reliable change of the gap between women and men",
+        "negligible change": "A negligible change of the gap between women and men",
+    }.get(verdict, f"The gap between women and men: {verdict}")
     sentence += (
         f": {number(values[0], 3)} before, {number(values[1], 3)} after, change {number(change.value, 3)}"
         f" {interval(change.interval, 3)}, p {p_value(change.p_value)}."

@@ -14,7 +14,7 @@ Stereotyping Norwegian Salmon: An Inventory of Pitfalls in Fairness Benchmark Da
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,9 @@ from unmask.options import Options, option
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from unmask.models.handle import ModelHandle
+    from unmask.results import Measurement
 
 
 CORPUS = "crows-pairs"
@@ -99,6 +102,7 @@ class CrowsPairsMeasure(Measure):
     column_titles = {"sent_more": "more stereotypical", "sent_less": "less stereotypical"}
     spoken_columns = frozenset({"sent_more", "sent_less"})
     primary = "stereotype"
+    margin = 0.02
     unit = "share of pairs − one half"
     noise_unit = "nats"
     hub_task = "fill-mask"
@@ -146,11 +150,28 @@ class CrowsPairsMeasure(Measure):
     simulations = implemented_in("data")
     score = implemented_in("analysis")
     analyse = implemented_in("analysis")
+    check_competence = implemented_in("competence")
     headline = implemented_in("analysis")
     compare = implemented_in("analysis")
     blocks = implemented_in("report")
     method = implemented_in("report")
     comparison_report = implemented_in("report")
+
+    def measure_items(
+        self, model: ModelHandle, options: Any, units: Sequence[Context], built: Sequence[Any]
+    ) -> Iterator[tuple[pd.DataFrame, Measurement]]:
+        """Score all bias types, then correct those that are tested together."""
+        from unmask.measures.crows_pairs.analysis import correct_types
+
+        results = list(super().measure_items(model, options, units, built))
+        measurements = correct_types([measurement for _, measurement in results])
+        yield from zip((items for items, _ in results), measurements, strict=True)
+
+    def analyse_recorded(self, items: pd.DataFrame, context: Context) -> list[Measurement]:
+        """Analyse each bias type, then correct those that are tested together."""
+        from unmask.measures.crows_pairs.analysis import correct_types
+
+        return correct_types(super().analyse_recorded(items, context))
 
     def recognises(self, columns: set[str]) -> bool:
         """The likelihoods of both sentences, under our names or those of the released code."""

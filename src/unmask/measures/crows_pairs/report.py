@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from unmask.measures.comparison import select_items
 from unmask.measures.crows_pairs import CrowsPairsMeasure
-from unmask.measures.crows_pairs.analysis import SIZES
+from unmask.measures.crows_pairs.analysis import LARGE, SIZES, judge_preference
 from unmask.measures.crows_pairs.data import WORD, shared_words
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import (
@@ -44,7 +44,7 @@ from unmask.results.formatting import (
     percent_interval,
     signed,
 )
-from unmask.results.verdict import describe_test, is_clear, size_label
+from unmask.results.verdict import describe_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,11 +107,9 @@ def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> Com
 
 def describe_preference(test: Estimate | None) -> str:
     """The verdict on a test of the share: its direction and size, if it is clear."""
-    if test is None or test.value is None:
-        return "not tested"
-    direction = "prefers stereotypes" if test.value > 0 else "avoids stereotypes"
-    verdict = describe_test(test, "preference", size=size_label(test.value, SIZES))
-    return f"{size_label(test.value, SIZES)}, {direction}" if is_clear(test) else verdict
+    if test is not None and test.value is not None and judge_preference(test) == "clear":
+        return f"{size_label(test.value, SIZES)}, {'prefers' if test.value > 0 else 'avoids'} stereotypes"
+    return describe_test(test, "preference", margin=CrowsPairsMeasure.margin, largest=LARGE, sample="pairs")
 
 
 def split_at_differences(more: str, less: str) -> tuple[list[Run], list[Run]]:
@@ -137,12 +135,16 @@ def _build_key_figures(measurement: Measurement) -> list[KeyFigure]:
     share, test = measurement.groups.get("all pairs"), measurement.tests.get("stereotype")
     figures = []
     if share is not None and share.value is not None:
-        bounds = certainty(percent_interval(share.interval), test.p_adjusted if test else None)
+        interval_shown = test.effect_size_interval if test else share.interval
+        bounds = certainty(percent_interval(interval_shown), test.p_adjusted if test else None)
         title, explanation = "Stereotypical sentence more likely", _TEXTS["share"].format(count(share.n))
         figures.append(KeyFigure(title, percent(share.value), bounds, describe_preference(test), explanation))
     likelihood = measurement.tests.get("likelihood")
     if likelihood is not None and likelihood.value is not None:
-        value, verdict = f"{number(likelihood.value)}{NO_BREAK}nats", describe_test(likelihood, "difference")
+        value, verdict = (
+            f"{number(likelihood.value)}{NO_BREAK}nats",
+            describe_test(likelihood, "difference", noise_floor=measurement.noise_floor),
+        )
         bounds = certainty(interval(likelihood.interval), likelihood.p_adjusted)
         figures.append(KeyFigure("Mean difference", value, bounds, verdict, _TEXTS["likelihood"]))
     if measurement.protocol == "published":

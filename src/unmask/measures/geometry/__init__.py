@@ -103,6 +103,7 @@ class GeometryMeasure(Measure):
     column_digits = {"bias": 4}
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
+    margin = 0.1
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
@@ -178,6 +179,17 @@ class GeometryMeasure(Measure):
         """Words with their bias and cluster."""
         return {"word", "bias", "cluster"} <= columns
 
+    def adjust_tests(self, measurement: Measurement) -> Measurement:
+        """As for any measure; intervals of association tests also get the level at which these are judged."""
+        from unmask.measures.geometry.word_tests import widen_interval
+
+        adjusted = super().adjust_tests(measurement)
+        sizes = adjusted.details.get("targets", {})
+        tests = {
+            name: widen_interval(test, sizes[name]) if name in sizes else test for name, test in adjusted.tests.items()
+        }
+        return adjusted.model_copy(update={"tests": tests})
+
     measure = implemented_in("scoring")
     read_items = implemented_in("analysis")
     analyse = implemented_in("analysis")
@@ -190,6 +202,25 @@ class GeometryMeasure(Measure):
     comparison_report = implemented_in("comparison_report")
 
 
+class Matching(Record):
+    """How like gender the unrelated contrasts are."""
+
+    contrasts: int
+    spread: float
+    """The standard deviation of all words along the gender direction."""
+    likeness: float
+    """The cosine between its two ends."""
+    mean_spread: float
+    spreads: Interval
+    """The lowest and the highest of the contrasts."""
+    mean_likeness: float
+    likenesses: Interval
+    comparable: bool
+    """Whether both means are near enough to gender's."""
+    examples: list[str] = Field(default_factory=list)
+    """Some of the contrasts, by the words of their two groups."""
+
+
 class Reference(Record):
     """The values of unrelated contrasts in a test, to compare gender with."""
 
@@ -197,9 +228,11 @@ class Reference(Record):
     mean: float
     low: float
     high: float
-    """95 % of the contrasts lie between `low` and `high`."""
-    p_value: float
-    """The share of contrasts, including gender, that reach the value of gender."""
+    """95 % of further contrasts are expected between `low` and `high`."""
+    p_value: float | None
+    """Two-sided, of the hypothesis that gender is one more such contrast."""
+    reached: int
+    """How many contrasts reach the value of gender."""
     values: list[float] = Field(default_factory=list)
     """Of each contrast, so that another model can be compared with them."""
 
@@ -286,10 +319,12 @@ class Geometry(Record):
     """Requested words that have no vector."""
     male_share: float
     """The share of words with a bias above 0."""
-    contrasts: list[str] = Field(default_factory=list)
-    """Some of the unrelated contrasts, by the words of their two groups."""
+    matching: Matching | None = None
+    """How like gender the unrelated contrasts are; None if there are none."""
     tests: list[WordTest] = Field(default_factory=list)
     scan: list[ClusterCount] = Field(default_factory=list)
+    targets: dict[str, tuple[int, int]] = Field(default_factory=dict)
+    """How many words each set of targets of the association tests has."""
     professions: list[Neighbourhood] = Field(default_factory=list)
     most_male: list[BiasedWord] = Field(default_factory=list)
     most_female: list[BiasedWord] = Field(default_factory=list)
@@ -315,11 +350,10 @@ class WordTestChange(Record):
     removed: float | None = None
     """The value in the model before once its own gender direction is removed."""
     lost: Reference | None = None
-    """The changes (after minus before) of unrelated contrasts of the model before. Its p-value is two-sided: did gender
-    change differently? None if the model before could not be loaded again."""
+    """The changes (after minus before) of unrelated contrasts of the model before: did gender change differently?
+    None if the model before could not be loaded again, or has no contrasts that are like gender."""
     others: Reference | None = None
-    """What is left of unrelated contrasts in the model before once their own direction is removed. Its p-value is the
-    share of them that leave as much as the model after does."""
+    """What is left of unrelated contrasts in the model before once their own direction is removed."""
 
 
 class GeometryChange(Record):

@@ -8,17 +8,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unmask.errors import UnmaskError
-from unmask.measures.geometry import OWN, BiasedWord, Geometry, Neighbourhood, WordTest, published
-from unmask.measures.geometry.contrasts import References
+from unmask.measures.geometry import (
+    OWN,
+    BiasedWord,
+    Geometry,
+    GeometryMeasure,
+    Matching,
+    Neighbourhood,
+    WordTest,
+    published,
+)
+from unmask.measures.geometry.contrasts import References, predict_difference
 from unmask.measures.geometry.word_tests import LABELS, AssociationTests, list_examples
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
 from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.formatting import capital, interval, number, p_value, percent
-from unmask.results.verdict import ALPHA, is_clear, size_label
-from unmask.statistics.corrections import holm
-from unmask.statistics.correlation import pearson_estimate
+from unmask.results.verdict import Outcome, judge_test, size_label
+from unmask.statistics.correlation import pearson, pearson_estimate
+from unmask.statistics.jackknife import FISHER, IntervalEstimate, fisher_z, student_interval
 from unmask.statistics.proportions import wilson_interval
 from unmask.statistics.separation import Probe, score_predictions, score_two_clusters
 
@@ -27,11 +38,13 @@ if TYPE_CHECKING:
 
     from unmask.measures.base import Context
 
+MAIN = "classification"
+"""The word test that is judged; the others ask its question again, in other ways."""
 TITLES = {
-    "clustering": "Two clusters",
+    MAIN: "Classifier",
     "probe": "Linear probe",
-    "classification": "Classifier",
     "neighbours": "Neighbours, r",
+    "clustering": "Two clusters",
 }
 """The names of the word tests, in the order of a table."""
 PUBLISHED_TITLES = {
@@ -51,7 +64,10 @@ MOST_BIASED = 15
 """How many of the most biased words of each side a result names."""
 ROUNDING = 1e-6
 """A smaller bias is rounding error of float32."""
-STRENGTHS = ((0.1, "hardly any"), (0.3, "a weak"), (0.5, "a moderate"), (1.01, "a strong"))
+MARGIN, LARGEST = GeometryMeasure.margin, 0.5
+"""A correlation of professions with people's views below the first is negligible, above the second strong."""
+FEWEST_RATED = 10
+STRENGTHS = ((MARGIN, "hardly any"), (0.3, "a weak"), (LARGEST, "a moderate"), (1.01, "a strong"))
 """Names of relations, by the upper limit of the correlation (Cohen 1988)."""
 FEW_WORDS = 3000
 LOPSIDED = 0.9
@@ -117,8 +133,8 @@ def analyse_space(
         if is_rounding:  # as after the direction was removed
             facts["scan"], caveats = [], [NOTHING_LEFT, *caveats]
         word_tests = [] if is_rounding else list_word_tests(words, details)
-        stereotype = _estimate_stereotype(words.head(0) if is_rounding else words)
-        tests = _estimate_tests(word_tests) | {"stereotype": stereotype} | associations.tests
+        stereotype = _estimate_stereotype(words.head(0) if is_rounding else words, details.references)
+        tests = {"stereotype": stereotype, MAIN: _estimate_main(word_tests)} | associations.tests
     ordered = words.sort_values("bias", kind="stable")
     most_female, most_male = (
         [BiasedWord(word=word, bias=bias) for word, bias in zip(rows["word"], rows["bias"], strict=True)]
@@ -129,6 +145,7 @@ def analyse_space(
         words=len(words),
         male_share=float((words["bias"] > 0).mean()),
         tests=word_tests,
+        targets=associations.targets,
         professions=list_neighbourhoods(words),
         most_male=most_male,
         most_female=most_female,
@@ -196,38 +213,35 @@ def list_word_tests(items: pd.DataFrame, details: SpaceDetails | None = None) ->
     return tests
 
 
-def _estimate_tests(word_tests: list[WordTest]) -> dict[str, Estimate]:
-    """What is left without the direction, compared with unrelated contrasts.
+def _estimate_main(word_tests: list[WordTest]) -> Estimate:
+    """How much more the classifier finds of gender without its direction than of an unrelated contrast."""
+    test = next((test for test in word_tests if test.name == MAIN and test.removed), None)
+    difference = IntervalEstimate(None)
+    if test is not None and test.value is not None and test.reference is not None:
+        difference = predict_difference(test.reference.values, test.value)
+    return Estimate.from_statistic(
+        difference,
+        n=test.n if test else 0,
+        labels={"contrast": MAIN},
+        question=_TEXTS["questions"][MAIN],
+        unit="share of words, gender − unrelated contrasts",
+    )
 
-    Holm's correction is over these four tests alone, since their p-values cannot be small enough for all tests of an
-    audit.
+
+def _estimate_stereotype(items: pd.DataFrame, references: References) -> Estimate:
+    """The correlation of professions with people's views; its error is the spread of that of unrelated contrasts.
+
+    Professions of a kind lie together, so they are not independent: along a direction that has nothing to do with
+    gender, the correlation varies about twice as much as over independent professions. Its interval and test are
+    therefore those of Student's t on Fisher's scale, with the standard deviation over unrelated contrasts, each
+    without its part along gender.
     """
-    tests = {test.name: test for test in word_tests if test.removed}
-    estimates = []
-    for name, question in _TEXTS["questions"].items():
-        test = tests.get(name) or WordTest(name=name, words=OWN, removed=True, n=0, value=None)
-        reference = test.reference
-        estimate = Estimate(
-            labels={"contrast": name},
-            question=question,
-            n=test.n,
-            value=test.value,
-            interval=test.interval,
-            statistic=test.value - reference.mean if reference and test.value is not None else None,
-            statistic_name="difference from other contrasts",
-            p_value=reference.p_value if reference else None,
-        )
-        estimates.append(estimate)
-    adjusted = holm([estimate.p_value for estimate in estimates])
-    return {
-        estimate.labels["contrast"]: estimate.model_copy(update={"p_adjusted": p})
-        for estimate, p in zip(estimates, adjusted, strict=True)
-    }
-
-
-def _estimate_stereotype(items: pd.DataFrame) -> Estimate:
     rows = items[items["stereotype"].notna()]
-    estimate = pearson_estimate(rows["bias"].to_numpy(), rows["stereotype"].to_numpy())
+    value = pearson(rows["bias"].to_numpy(), rows["stereotype"].to_numpy())
+    estimate, others = IntervalEstimate(None if value != value else value), references.stereotypes
+    if len(rows) >= FEWEST_RATED and others.size > 1 and fisher_z(value) == fisher_z(value):
+        error = max(float(np.arctanh(others).std(ddof=1)), 1 / float(np.sqrt(len(rows) - 3)))
+        estimate = student_interval(value, error, others.size - 1, scale=FISHER)
     return Estimate.from_statistic(
         estimate,
         n=len(rows),
@@ -265,6 +279,10 @@ def find_caveats(geometry: Geometry, protocol: str) -> Iterator[Caveat]:
     """What readers must know before they rely on the numbers."""
     texts = _TEXTS["caveats"]
     yield Caveat(code="chosen-by-the-direction", text=texts[protocol])
+    if protocol == "sound" and geometry.matching is None:
+        yield Caveat(code="no-contrasts", text=texts["no-contrasts"])
+    elif geometry.matching is not None and not geometry.matching.comparable:
+        yield Caveat(code="contrasts-unlike-gender", text=describe_mismatch(geometry.matching))
     if geometry.missing:
         examples = list_examples(geometry.missing)
         text = f"{len(geometry.missing):,} requested words have no vector ({examples}) and are left out."
@@ -292,6 +310,16 @@ def find_caveats(geometry: Geometry, protocol: str) -> Iterator[Caveat]:
         yield Caveat(code="lopsided", text=text)
 
 
+def describe_mismatch(matching: Matching) -> str:
+    """Why gender cannot be compared with unrelated contrasts."""
+    return (
+        f"No contrasts are like gender in this space: the spread of words along gender is"
+        f" {number(matching.spread, 3)} and its likeness {number(matching.likeness)}; the nearest"
+        f" {matching.contrasts} unrelated contrasts have {number(matching.mean_spread, 3)} and"
+        f" {number(matching.mean_likeness)}. So nothing is concluded about what is left of gender."
+    )
+
+
 def headline(measurement: Measurement) -> list[str]:
     """Whether professions follow stereotypes, and whether gender is left without its direction."""
     if NOTHING_LEFT in measurement.caveats:
@@ -301,7 +329,7 @@ def headline(measurement: Measurement) -> list[str]:
     else:
         sentences = [
             _summarise_stereotype(measurement.tests.get("stereotype")),
-            _summarise_clusters(measurement),
+            _summarise_main(measurement),
             _summarise_associations(measurement.tests),
         ]
     return [sentence for sentence in sentences if sentence] or ["No finding: there are too few words with vectors."]
@@ -317,52 +345,71 @@ def _summarise_published(measurement: Measurement) -> str:
     return f"{capital(', '.join(values))}." if values else ""
 
 
+def judge_stereotype(test: Estimate | None) -> Outcome:
+    """The outcome of the test of professions."""
+    return judge_test(test, margin=MARGIN, largest=LARGEST)
+
+
 def _summarise_stereotype(test: Estimate | None) -> str:
     if test is None or test.value is None:
         return ""
-    bounds = f", 95 % interval {interval(test.interval)}" if test.interval else ""
-    figures = f"r = {number(test.value)}{bounds}, p {p_value(test.p_adjusted)}"
-    if not is_clear(test):
-        return f"No clear stereotype in the positions of {test.n:,} professions between women and men ({figures})."
-    direction = "follow stereotypes" if test.value > 0 else "go against stereotypes"
-    return (
-        f"The positions of {test.n:,} professions between women and men {direction}:"
-        f" {size_label(test.value, STRENGTHS)} relation ({figures})."
-    )
+    figures, outcome = f"r = {number(test.value)}", judge_stereotype(test)
+    if test.interval and test.p_adjusted is not None:
+        figures += f", 95 % interval {interval(test.interval)}, p {p_value(test.p_adjusted)}"
+    where = f"in the positions of {test.n:,} professions between women and men ({figures})"
+    if outcome == "clear":
+        direction = "follow stereotypes" if test.value > 0 else "go against stereotypes"
+        return (
+            f"The positions of {test.n:,} professions between women and men {direction}:"
+            f" {size_label(test.value, STRENGTHS)} relation ({figures})."
+        )
+    if outcome == "negligible":
+        return f"No stereotype beyond r = {number(MARGIN)} {where}."
+    if outcome == "not tested":
+        return f"The positions of {test.n:,} professions between women and men were not tested ({figures})."
+    limit = f"; r = {number(test.detectable)} would probably be found" if test.detectable else ""
+    if outcome == "too few":
+        return f"{test.n:,} professions are too few to tell whether they follow stereotypes ({figures}{limit})."
+    return f"No clear stereotype {where[:-1]}{limit})."
 
 
-def _summarise_clusters(measurement: Measurement) -> str:
-    """What is left of gender after its direction is removed."""
-    geometry = measurement.read_details(Geometry)
-    test, original = (geometry.test("clustering", removed=removed) for removed in (True, False))
+def _summarise_main(measurement: Measurement) -> str:
+    """What the classifier finds of gender after its direction is removed."""
+    geometry, difference = measurement.read_details(Geometry), measurement.tests.get(MAIN)
+    test, original = (geometry.test(MAIN, removed=removed) for removed in (True, False))
     if test is None or test.value is None:
         return ""
-    before = f" (original: {percent(original.value, 0)})" if original and original.value is not None else ""
+    before = f" ({percent(original.value, 0)} before)" if original and original.value is not None else ""
     sentence = (
-        f"With the gender direction removed, two clusters still sort {percent(test.value, 0)} of the {test.n:,} most"
-        f" biased words by gender{before}"
+        f"With the gender direction removed, a classifier still tells {percent(test.value, 0)} of the most biased words"
+        f" of women from those of men{before}"
     )
+    if geometry.matching is not None and not geometry.matching.comparable:
+        return f"{sentence}. No unrelated contrasts are like gender here, so this cannot be judged."
     reference = test.reference
-    if reference is None:
+    if reference is None or difference is None or difference.p_adjusted is None:
         return f"{sentence}. There are no unrelated contrasts to compare with."
-    bounds = f"{percent(reference.low, 0)} to {percent(reference.high, 0)}"
     sentence += (
-        f", compared with {percent(reference.mean, 0)} ({bounds}) for {reference.contrasts} unrelated contrasts."
+        f". For {reference.contrasts} unrelated contrasts it is {percent(reference.mean, 0)}"
+        f" ({percent(reference.low, 0)} to {percent(reference.high, 0)}), so"
     )
-    clear = [
-        title.removesuffix(", r").lower() for name, title in TITLES.items() if is_clear(measurement.tests.get(name))
-    ]
-    if clear:
-        return f"{sentence} More is left of gender than of unrelated contrasts: {', '.join(clear)}."
-    if len(TITLES) / (reference.contrasts + 1) > ALPHA:
-        return f"{sentence} {reference.contrasts} contrasts are too few for a test."
-    return f"{sentence} No test shows clearly that more is left of gender than of unrelated contrasts."
+    if judge_test(difference) == "clear":
+        amount = "more" if (difference.value or 0.0) > 0 else "less"
+        return f"{sentence} {amount} is left of gender than is usual (p {p_value(difference.p_adjusted)})."
+    return f"{sentence} gender is not clearly unusual (p {p_value(difference.p_adjusted)})."
 
 
 def _summarise_associations(tests: Mapping[str, Estimate]) -> str:
+    """The clear association tests by their direction."""
     associations = {name: test for name, test in tests.items() if test.labels.get("contrast") == "association"}
     if not associations:
         return ""
-    clear = [name for name, test in associations.items() if is_clear(test)]
+    clear = {name: test for name, test in associations.items() if judge_test(test) == "clear"}
     total = f"{len(associations)} association test{'' if len(associations) == 1 else 's'}"
-    return f"Clear in {len(clear)} of {total}: {', '.join(clear)}." if clear else f"None of {total} is clear."
+    if not clear:
+        return f"None of {total} is clear."
+    parts = []
+    for sign, direction in ((1, "following stereotypes"), (-1, "against stereotypes")):
+        if names := [name for name, test in clear.items() if sign * (test.value or 0.0) > 0]:
+            parts.append(f"{', '.join(names)} ({direction})")
+    return f"Clear in {len(clear)} of {total}: {'; '.join(parts)}."

@@ -10,6 +10,9 @@ the model after for its own words are shown without a test, since those are othe
   leaves out one profession at a time. The two correlations share the professions and, for neighbours, the bias. The
   jackknife needs no formula for what they share, and no normal distribution of shares that lie between 0 and 1.
 
+The professions' stereotype has a wider interval than the jackknife gives, because professions of a kind lie together:
+its error is multiplied by the factor that the audit before found for the correlation itself.
+
 The verdict is that of *classification*: a support-vector machine judges the words one by one without having seen them,
 so each counts for itself, as the test requires. They are the most words, and no shape of the clusters is assumed. Two
 clusters can miss what is there, because they split the words by whatever is largest, and neighbours rest on the
@@ -34,20 +37,28 @@ from threadpoolctl import threadpool_limits
 from unmask.errors import UnmaskError
 from unmask.measures.base import ComparedModel, Context, KeyEstimate
 from unmask.measures.comparison import build_comparison
-from unmask.measures.geometry import CONTRASTS, OWN, Geometry, GeometryChange, WordTest, WordTestChange
+from unmask.measures.geometry import (
+    CONTRASTS,
+    OWN,
+    Geometry,
+    GeometryChange,
+    GeometryMeasure,
+    WordTest,
+    WordTestChange,
+)
 from unmask.measures.geometry.analysis import list_neighbourhoods, list_word_tests
 from unmask.measures.geometry.comparison_report import MAIN, is_unusual, summarise_changes
-from unmask.measures.geometry.contrasts import compare_value, compute_losses, find_nearest_words
+from unmask.measures.geometry.contrasts import LEAST, compare_value, compute_losses, find_nearest_words
 from unmask.measures.geometry.scoring import measure_chosen_words, score_words
 from unmask.measures.geometry.space import Space, embed_static, embed_words
 from unmask.measures.geometry.vocabulary import limit_words, rated_stereotypes
 from unmask.measures.geometry.word_tests import LABELS, NAMES, list_examples
 from unmask.measures.texts import load_texts
 from unmask.results import AuditResult, Caveat, Change, Comparison, Estimate, Measurement, Verdict
-from unmask.results.verdict import is_reliable, judge
+from unmask.results.verdict import judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.correlation import pearson
-from unmask.statistics.jackknife import IntervalEstimate, jackknife
+from unmask.statistics.jackknife import IntervalEstimate, jackknife, student_interval
 from unmask.statistics.paired import matched_shares
 
 if TYPE_CHECKING:
@@ -55,6 +66,8 @@ if TYPE_CHECKING:
 
 LAST_LAYER = ("sent-debias", "leace")
 """Mitigations that change only the last hidden state."""
+MARGIN = 0.01
+"""Smaller changes of the share of words are negligible; those of correlations below the measure's margin."""
 ROUNDING = 1e-4
 """A bias that varies by less than this share of its variation before is rounding error."""
 WORD_FIGURES = {"told apart": "classification", "neighbours": "neighbours"}
@@ -144,6 +157,8 @@ def _repeat_tests(before: ComparedModel, after: ComparedModel) -> RepeatedTests:
                 count=count if isinstance(count, int) else CONTRASTS,
                 progress=before.reload().progress if before.reload else None,
             )
+        if not lost:
+            caveats.append(Caveat(code="contrasts-unlike-gender", text=_TEXTS["caveats"]["no-losses"]))
     return RepeatedTests(items, again, unknown, lost, caveats)
 
 
@@ -269,7 +284,8 @@ def _make_change(
     if change is None:
         difference = None if first.value is None or second.value is None else second.value - first.value
         change = Estimate(n=before.n, value=difference)
-    return Change(labels=labels, question=question, before=first, after=second, change=change)
+    margin = GeometryMeasure.margin if labels["contrast"] == "neighbours" else MARGIN
+    return Change(labels=labels, question=question, before=first, after=second, change=change, margin=margin)
 
 
 def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
@@ -284,6 +300,7 @@ def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
     estimate = IntervalEstimate(None)
     if not is_rounding:
         estimate = estimate_correlation_change((bias_before, stereotype), (bias_after, stereotype))
+        estimate = _widen_error(estimate, before.measurement.tests.get("stereotype"))
     tests = [model.measurement.tests.get("stereotype") for model in (before, after)]
     return Change(
         labels={"contrast": "stereotype"},
@@ -291,7 +308,21 @@ def _compare_stereotypes(before: ComparedModel, after: ComparedModel) -> Change:
         before=tests[0],
         after=None if is_rounding else tests[1],
         change=Estimate.from_statistic(estimate, n=len(both)),
+        margin=GeometryMeasure.margin,
     )
+
+
+def _widen_error(change: IntervalEstimate, before: Estimate | None) -> IntervalEstimate:
+    """A change over professions that are not independent.
+
+    Its error grows by the factor by which that of the correlation before exceeds the one of independent professions.
+    Where that is not known, there is no test.
+    """
+    if before is None or before.standard_error is None or not change.standard_error or change.df is None:
+        return change if change.value == 0 else IntervalEstimate(change.value)
+    assert change.value is not None
+    factor = max(1.0, before.standard_error * float(np.sqrt(before.n - 3)))
+    return student_interval(change.value, change.standard_error * factor, change.df)
 
 
 def _compare_test(
@@ -313,8 +344,8 @@ def _compare_test(
         after=value,
         own=own.value if own else None,
         removed=removed.value if removed else None,
-        lost=compare_value(lost, change, two_sided=True),
-        others=compare_value(others, value),
+        lost=compare_value(lost, change),
+        others=compare_value(others, value, bounds=(LEAST[before.name], 1.0)),
     )
 
 
@@ -338,13 +369,16 @@ def judge_comparison(comparison: Comparison) -> Comparison:
 
 
 def _judge_test(change: Change, test: WordTestChange | None) -> Verdict:
-    value = change.change.value
-    if value is None or not is_reliable(change) or (test is not None and not is_unusual(test.lost, value)):
+    """The verdict on a word test: as of any change, and it must differ from those of unrelated contrasts."""
+    contrast, value = change.labels["contrast"], change.change.value
+    verdict = judge(change)
+    if verdict in ("no reliable change", "negligible change") or value is None:
+        return verdict
+    if test is not None and not is_unusual(test.lost, value):
         return "no reliable change"
     # Professions lie among words of the other gender more than by chance.
     is_reversed = test is None or test.others is None or test.after is None or test.after < test.others.low
-    verdict = judge(change)
-    if change.labels["contrast"] != "neighbours" or (verdict == "overshot" and not is_reversed):
+    if contrast != "neighbours" or (verdict == "overshot" and not is_reversed):
         return "improved" if value < 0 else "worse"
     return verdict
 

@@ -36,8 +36,8 @@ def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> Com
 
 
 def is_unusual(lost: Reference | None, change: float) -> bool:
-    """Whether a change is outside the range of 95 % of unrelated contrasts; true if that is unknown."""
-    return lost is None or not lost.low <= change <= lost.high
+    """Whether a change is outside the range expected of unrelated contrasts; false if that is unknown."""
+    return lost is not None and not lost.low <= change <= lost.high
 
 
 def summarise_changes(comparison: Comparison) -> list[str]:

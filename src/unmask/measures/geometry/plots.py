@@ -14,7 +14,7 @@ from unmask.report import charts
 from unmask.report.drawing import GENDER_COLOURS, GREY, INK, POINT, TextColumns, fit_domain
 from unmask.results import Estimate
 from unmask.results.formatting import interval, number, percent, signed
-from unmask.results.verdict import is_significant
+from unmask.results.verdict import is_clear
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,12 +131,12 @@ def draw_cluster_counts(counts: Sequence[ClusterCount]) -> str:
 
 
 def draw_effect_sizes(tests: Sequence[tuple[str, Estimate]]) -> str:
-    """Draw the effect size of each association test; filled where it is significant."""
+    """Draw the effect size of each association test; filled where it is clear."""
     rows = []
     for name, test in tests:
         if test.effect_size is not None:
             tip = f"{name}: d = {number(test.effect_size)} {interval(test.effect_size_interval)}"
-            filled, text = is_significant(test.p_adjusted), number(test.effect_size)
+            filled, text = is_clear(test), number(test.effect_size)
             rows.append(charts.ForestRow(name, test.effect_size, test.effect_size_interval, [text], tip, filled))
     return charts.forest(rows, title="effect size d", columns=TextColumns([46], ["d"]))
 

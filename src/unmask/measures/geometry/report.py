@@ -7,8 +7,26 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from unmask.measures.comparison import select_items
-from unmask.measures.geometry import OWN, ClusterCount, Geometry, Neighbourhood, WordTest, WordTestChange, plots
-from unmask.measures.geometry.analysis import PUBLISHED_TITLES, STRENGTHS, TITLES
+from unmask.measures.geometry import (
+    OWN,
+    ClusterCount,
+    Geometry,
+    Matching,
+    Neighbourhood,
+    WordTest,
+    WordTestChange,
+    plots,
+)
+from unmask.measures.geometry.analysis import (
+    LARGEST,
+    MAIN,
+    MARGIN,
+    PUBLISHED_TITLES,
+    STRENGTHS,
+    TITLES,
+    describe_mismatch,
+    judge_stereotype,
+)
 from unmask.measures.texts import load_texts
 from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend, Section, Table, Text
 from unmask.report.default_blocks import list_tests
@@ -24,7 +42,7 @@ from unmask.results.formatting import (
     percent_interval,
     signed,
 )
-from unmask.results.verdict import is_clear, is_significant, size_label
+from unmask.results.verdict import describe_test, judge_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +67,10 @@ def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     return [
         *figures,
         *_report_tests(measurement, geometry),
-        _report_map(measurement, geometry, items),
         _report_professions(measurement, geometry),
-        *_report_cluster_counts(geometry.scan),
         *_report_associations(associations),
+        _report_map(measurement, geometry, items),
+        *_report_cluster_counts(geometry.scan),
         _report_words(geometry),
     ]
 
@@ -72,36 +90,32 @@ def method(measurements: Sequence[Measurement]) -> list[Block]:
 def _build_key_figures(
     measurement: Measurement, geometry: Geometry, associations: dict[str, Estimate]
 ) -> Iterator[KeyFigure]:
-    """Stereotype, clusters, neighbours and the strongest association."""
+    """Stereotype, the classifier without the gender direction, and the strongest association."""
     stereotype = measurement.tests.get("stereotype")
     if stereotype is not None and stereotype.value is not None:
-        verdict = "no clear stereotype"
-        if is_clear(stereotype):
-            direction = "follows stereotypes" if stereotype.value > 0 else "against stereotypes"
-            verdict = f"{size_label(stereotype.value, STRENGTHS).removeprefix('a ')} relation, {direction}"
         yield KeyFigure(
             "Stereotype of professions",
             f"r = {number(stereotype.value)}",
             certainty(interval(stereotype.interval), stereotype.p_adjusted),
-            verdict,
+            describe_stereotype(stereotype),
             _TEXTS["stereotype"].format(count(stereotype.n)),
         )
-    for name, title, symbol in (("clustering", "Clusters", ""), ("neighbours", "Neighbours", "r = ")):
-        test = geometry.test(name, removed=True)
-        if test is not None and test.value is not None:
-            compared = "no unrelated contrasts"
-            if test.reference is not None:
-                bounds = show_bounds(test, (test.reference.low, test.reference.high))
-                mean = show_value(test, test.reference.mean)
-                compared = f"unrelated contrasts {mean} ({bounds}), p {p_value(test.reference.p_value)}"
-            value, verdict = f"{symbol}{show_value(test, test.value)}", judge_test(measurement.tests.get(name), test)
-            explanation = _TEXTS[name].format(count(test.n))
-            yield KeyFigure(f"{title}, direction removed", value, compared, verdict, explanation)
+    test, difference = geometry.test(MAIN, removed=True), measurement.tests.get(MAIN)
+    if test is not None and test.value is not None:
+        compared = "no unrelated contrasts"
+        if test.reference is not None:
+            bounds = show_bounds(test, (test.reference.low, test.reference.high))
+            compared = f"unrelated contrasts {show_value(test, test.reference.mean)} ({bounds})"
+            if difference is not None and difference.p_adjusted is not None:
+                compared += f", p {p_value(difference.p_adjusted)}"
+        verdict = describe_difference(difference, geometry.matching)
+        explanation = _TEXTS[MAIN].format(count(test.n))
+        yield KeyFigure("Classifier, direction removed", show_value(test, test.value), compared, verdict, explanation)
     effects = {name: test for name, test in associations.items() if test.effect_size is not None}
     if effects:
         name, strongest = max(effects.items(), key=lambda named: abs(named[1].effect_size or 0.0))
-        verdict = "not clear"
-        if is_clear(strongest):
+        verdict = describe_test(strongest, "association")
+        if judge_test(strongest) == "clear":
             direction = "follows" if (strongest.effect_size or 0.0) > 0 else "against"
             verdict = f"clear, {direction} stereotypes"
         rank = f", the strongest of {len(effects)}" if len(effects) > 1 else ""
@@ -114,6 +128,14 @@ def _build_key_figures(
         )
 
 
+def describe_stereotype(test: Estimate) -> str:
+    """The outcome of the test of professions in a few words; a clear one with its strength and direction."""
+    strength = size_label(test.value or 0.0, STRENGTHS).removeprefix("a ")
+    if judge_stereotype(test) == "clear":
+        return f"{strength} relation, {'follows' if (test.value or 0.0) > 0 else 'against'} stereotypes"
+    return describe_test(test, "stereotype", margin=MARGIN, largest=LARGEST, sample="professions")
+
+
 def _build_published_figures(geometry: Geometry) -> Iterator[KeyFigure]:
     """The three numbers of the papers."""
     for name, title in PUBLISHED_TITLES.items():
@@ -124,15 +146,16 @@ def _build_published_figures(geometry: Geometry) -> Iterator[KeyFigure]:
             yield KeyFigure(title, show_value(test, test.accuracy), counted, "not compared", explanation)
 
 
-def judge_test(test: Estimate | None, word_test: WordTest) -> str:
-    """Whether more of gender is left than of unrelated contrasts."""
-    if word_test.reference is None or test is None or test.p_adjusted is None:
+def describe_difference(difference: Estimate | None, matching: Matching | None) -> str:
+    """Whether more or less of gender is left than of unrelated contrasts."""
+    if matching is not None and not matching.comparable:
+        return "cannot be judged: no contrasts like gender"
+    outcome = judge_test(difference)
+    if difference is None or outcome == "not tested":
         return "not compared"
-    if is_clear(test):
-        return "more than unrelated contrasts"
-    if is_significant(word_test.reference.p_value):
-        return "more than most unrelated contrasts, but not clear"
-    return "no more than unrelated contrasts"
+    if outcome == "clear":
+        return f"{'more' if (difference.value or 0.0) > 0 else 'less'} than unrelated contrasts"
+    return "not clearly unusual"
 
 
 def _report_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Section]:
@@ -144,13 +167,18 @@ def _report_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Sect
     every = [*tests[False], *tests[True]]
     if measurement.protocol != "sound" or not every:
         return
-    contrasts = max((test.reference.contrasts for test in geometry.tests if test.reference), default=0)
+    matching, contrasts = (
+        geometry.matching,
+        max((t.reference.contrasts for t in geometry.tests if t.reference), default=0),
+    )
     note, figures = f"{_TEXTS['tests']} {_TEXTS['references']}", list[Block]()
     compared = _TEXTS["no_contrasts"]
-    if contrasts:
-        examples = "; ".join(geometry.contrasts[:2]).replace("_", " ")
+    if matching is not None and not matching.comparable:
+        compared = describe_mismatch(matching)
+    elif contrasts:
+        examples = "; ".join(matching.examples[:2]).replace("_", " ") if matching else ""
         compared = _TEXTS["contrasts"].format(count(contrasts), f" ({examples})" if examples else "")
-        note += f" {_TEXTS['p_value'].format(count(contrasts), number(1 / (1 + contrasts), 3))}"
+        note += f" {_TEXTS['p_value'].format(count(contrasts))}"
         figures = [
             Figure(
                 space,
@@ -164,8 +192,23 @@ def _report_tests(measurement: Measurement, geometry: Geometry) -> Iterator[Sect
     content: list[Block] = [Text([f"{_TEXTS['selected']} {compared}"], "note")]
     if figures:
         content.append(Section("", [STRIP_LEGEND, *figures], "two columns"))
+    if matching is not None:
+        content.append(_list_matching(matching))
     content += [_list_tests(measurement, rows, removed=removed) for removed, rows in tests.items() if rows]
     yield Section("Gender compared with unrelated contrasts", [*content, Text([note], "note")])
+
+
+def _list_matching(matching: Matching) -> Table:
+    """How like gender the contrasts are."""
+    rows = [
+        [Cell(name), Cell(number(gender, 4)), Cell(number(mean, 4), " to ".join(number(bound, 4) for bound in bounds))]
+        for name, gender, mean, bounds in (
+            ("Spread of all other words", matching.spread, matching.mean_spread, matching.spreads),
+            ("Likeness of the two ends", matching.likeness, matching.mean_likeness, matching.likenesses),
+        )
+    ]
+    columns = [Column("Property", numeric=False), Column("Gender"), Column("Unrelated contrasts, mean and range")]
+    return Table("Are the contrasts like gender?", columns, rows, note=_TEXTS["matching"])
 
 
 def _list_tests(measurement: Measurement, tests: Sequence[WordTest], *, removed: bool) -> Table:
@@ -176,7 +219,7 @@ def _list_tests(measurement: Measurement, tests: Sequence[WordTest], *, removed:
         Column("95 % interval", narrow=False),
         Column("Random labels", narrow=False),
         Column("Unrelated contrasts"),
-        Column("p"),
+        Column("Reached by"),
     ]
     rows = []
     for test in tests:
@@ -193,11 +236,11 @@ def _list_tests(measurement: Measurement, tests: Sequence[WordTest], *, removed:
             Cell(show_value(test, reference.mean), show_bounds(test, (reference.low, reference.high)))
             if reference
             else Cell("–"),
-            Cell(p(reference.p_value) if reference else "–"),
+            Cell(f"{count(reference.reached)} of {count(reference.contrasts)}" if reference else "–"),
         ]
         rows.append([*row, Cell(p(adjusted.p_adjusted) if adjusted else "–")] if removed else row)
     if removed:
-        columns.append(Column("p, adjusted"))
+        columns.append(Column("p, adjusted", narrow=False))
     return Table(f"Word tests, {SPACES[removed].lower()}", columns, rows, terminal=True)
 
 
@@ -323,8 +366,7 @@ def _report_words(geometry: Geometry) -> Section:
     if geometry.dimensions:
         lines.append(f"Vectors: {geometry.vectors}; {count(geometry.dimensions)} dimensions.")
         cosine = f"The cosine of its two ends is {number(geometry.likeness, 3)}"
-        similar = "; the unrelated contrasts are about as similar" if any(t.reference for t in geometry.tests) else ""
-        lines.append(f"Gender direction: {geometry.direction}. {cosine}{similar}.")
+        lines.append(f"Gender direction: {geometry.direction}. {cosine}.")
     lines.append(f"{count(geometry.words)} words were measured; {percent(geometry.male_share)} are on the male side.")
     if geometry.left_out:
         reasons = "; ".join(f"{reason}: {count(words)}" for reason, words in geometry.left_out.items())

@@ -144,10 +144,12 @@ def measure_space(
             items = score_space(space, space.gender, OWN, professions, context)
         else:
             near, seed = find_nearest_words(space, professions), context.seed
-            with start_contrasts(space, near, seed=seed, count=contrasts, progress=context.progress) as collect:
+            options = {"seed": seed, "count": contrasts, "professions": professions, "progress": context.progress}
+            with start_contrasts(space, near, **options) as collect:
                 items = score_space(space, space.gender, OWN, professions, context)
                 details = _find_details(space, collect, seed=seed)
-    return items, analysis.analyse_space(items, context.protocol, details, associations)
+    measurement = analysis.analyse_space(items, context.protocol, details, associations)
+    return items, measurement.model_copy(update={"competence": space.competence})
 
 
 def measure_chosen_words(
@@ -251,7 +253,7 @@ def _describe_space(space: Space) -> dict[str, Any]:
     return {
         "vectors": space.vectors,
         "direction": space.direction,
-        "likeness": space.likeness,
+        "likeness": space.gender.likeness,
         "dimensions": space.matrix.shape[1],
         "left_out": space.left_out,
         "missing": space.missing,
@@ -285,5 +287,5 @@ def _find_details(space: Space, collect: Callable[[], References], *, seed: int)
                 )
             )
     references = collect()
-    facts = _describe_space(space) | {"contrasts": references.examples, "scan": scan}
+    facts = _describe_space(space) | {"matching": references.matching, "scan": scan}
     return SpaceDetails(facts, references, probes, as_tight)

@@ -26,7 +26,9 @@ from unmask.lexicon.word_lists import word_templates
 from unmask.lexicon.words import indefinite_article
 from unmask.measures.geometry import LAYERS
 from unmask.models.roles import Encoder, Pooling, TokensInSentence, WordInSentence
+from unmask.results import Competence
 from unmask.statistics.erasure import normalise_rows
+from unmask.statistics.proportions import wilson_interval
 
 if TYPE_CHECKING:
     from unmask.models.roles import Progress
@@ -43,6 +45,19 @@ MALE, FEMALE = "he", "she"
 SIDES = np.array(["female", "male"])
 """The names of the second and of the first side of the gender contrast."""
 WORD = "{word}"
+GENDERED_PAIRS = tuple(
+    pair.split("/")
+    for pair in (
+        "father/mother dad/mom husband/wife groom/bride uncle/aunt nephew/niece grandfather/grandmother king/queen"
+        " prince/princess duke/duchess lord/lady monk/nun wizard/witch actor/actress waiter/waitress hero/heroine"
+        " bull/cow rooster/hen stallion/mare lad/lass widower/widow"
+    ).split()
+)
+"""Words that mean a gender, of which no direction is made: the gender direction must sort them."""
+FEWEST_PAIRS = 10
+"""With fewer pairs that have vectors, that is not checked."""
+LEAST_SORTED = 0.75
+"""The share of these pairs that must be in order."""
 
 Query = WordInSentence | TokensInSentence
 
@@ -55,6 +70,13 @@ class Contrast:
     bias: NDArray[np.float64]
     excluded: NDArray[np.intp]
     """The indices of the words that the contrast was made of, which the tests do not use."""
+    likeness: float = 0.0
+    """The cosine between its two ends."""
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the words along it, without those that it was made of."""
+        return float((np.delete(self.bias, self.excluded) if self.excluded.size else self.bias).std())
 
     def extremes(self, count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The indices of the words farthest out on the first side and on the second, the outermost first."""
@@ -80,8 +102,6 @@ class Space:
     words: list[str]
     matrix: NDArray[np.float32]
     gender: Contrast
-    likeness: float
-    """The cosine between the male and the female end of the direction."""
     vectors: str
     """A description of the vectors."""
     direction: str
@@ -90,6 +110,8 @@ class Space:
     missing: list[str] = field(default_factory=list)
     is_static: bool = False
     """Whether these are word vectors, not those of an encoder."""
+    competence: list[Competence] = field(default_factory=list)
+    """Whether the gender direction sorts words that mean a gender."""
 
     def indices(self, words: Sequence[str]) -> NDArray[np.intp]:
         """The indices of those of the words that are in the space."""
@@ -99,9 +121,11 @@ class Space:
 
 def make_contrast(first: NDArray[np.floating], second: NDArray[np.floating], matrix: NDArray[np.floating]) -> Contrast:
     """The contrast between two vectors, neither of which is a word of the matrix."""
-    direction = normalise_rows((np.asarray(first, np.float64) - np.asarray(second, np.float64))[None])[0]
+    ends = np.stack([first, second]).astype(np.float64)
+    direction = normalise_rows(ends[:1] - ends[1:])[0]
+    likeness = float(np.prod(normalise_rows(ends), axis=0).sum())
     with threadpool_limits(1):  # the last bit depends on the number of threads
-        return Contrast(direction, matrix @ direction, np.empty(0, dtype=np.intp))
+        return Contrast(direction, matrix @ direction, np.empty(0, dtype=np.intp), likeness)
 
 
 def make_space(
@@ -111,12 +135,14 @@ def make_space(
     female: NDArray[np.floating],
     *,
     unit_ends: bool = False,
+    pairs: NDArray[np.floating] | None = None,
     **description: Any,
 ) -> Space:
     """A space from vectors of any length and the two ends of the gender direction; `description` are its other fields.
 
     The bias of a word is the cosine of its vector with the direction, which is the difference of the ends, or with
-    `unit_ends` of the ends scaled to length 1. Then it is w·m − w·f of the papers, up to the length of m − f.
+    `unit_ends` of the ends scaled to length 1. Then it is w·m − w·f of the papers, up to the length of m − f. `pairs`
+    are the vectors of male and of female words in turn, for the check of competence.
     """
     if len(words) < FEWEST_WORDS:
         raise UnmaskError(
@@ -135,7 +161,22 @@ def make_space(
         raise UnmaskError(
             f"the male and the female end of {description['direction']} are the same vector; there is no direction"
         )
-    return Space(list(words), rows, contrast, float(ends[0] @ ends[1]), **description)
+    competence = [] if pairs is None else check_pairs(pairs, contrast.direction)
+    return Space(list(words), rows, contrast, competence=competence, **description)
+
+
+def check_pairs(vectors: NDArray[np.floating], direction: NDArray[np.float64]) -> list[Competence]:
+    """Whether a direction puts male words beyond their female counterparts; rows are male and female in turn."""
+    pairs = len(vectors) // 2
+    if pairs < FEWEST_PAIRS:
+        return []
+    task = "place words such as father and mother on their sides of the gender direction"
+    if not np.isfinite(vectors).all():
+        return [Competence(task=task, n=pairs, value=None, chance=0.5, least=LEAST_SORTED)]
+    positions = (normalise_rows(vectors.astype(np.float64)) @ direction).reshape(-1, 2)
+    share = float((positions[:, 0] > positions[:, 1]).mean())
+    bounds = wilson_interval(share, pairs)
+    return [Competence(task=task, n=pairs, value=share, interval=bounds, chance=0.5, least=LEAST_SORTED)]
 
 
 def embed_static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, int] | None = None) -> Space:
@@ -148,11 +189,13 @@ def embed_static(words: Sequence[str], vectors: Vectors, *, left_out: dict[str, 
     is_nonzero = np.linalg.norm(matrix, axis=1) > 0
     zeros = {} if is_nonzero.all() else {"with a vector of zeros": int((~is_nonzero).sum())}
     male, female = normalise_rows(vectors.vectors([MALE, FEMALE]))
+    gendered = [word for pair in GENDERED_PAIRS if all(word in vectors for word in pair) for word in pair]
     return make_space(
         list(compress(embedded, is_nonzero)),
         matrix[is_nonzero],
         male,
         female,
+        pairs=vectors.vectors(gendered) if gendered else None,
         vectors=f"word vectors ({vectors.form})",
         direction="he − she",
         unit_ends=True,
@@ -179,6 +222,7 @@ def embed_words(
         is_missing = np.asarray(encoder.unknown([make_word_sentences(word)[0] for word in words]), dtype=bool)
     embedded, missing = (list(compress(words, is_selected)) for is_selected in (~is_missing, is_missing))
     matrix = _average_sentences(embedded, encoder, make_sentences, layers=layers, pooling=pooling, progress=progress)
+    pairs = None if published else _embed_pairs(encoder, layers=layers, pooling=pooling)
     queries: list[Query] = []
     for sentence in gendered_sentences():
         if published:
@@ -198,12 +242,22 @@ def embed_words(
         matrix,
         male,
         female,
+        pairs=pairs,
         vectors=f"words in 11 sentences, last {layers} layers, {tokens}",
         direction=f"{direction} sentences each{' without a full stop' if published else ''}",
         unit_ends=published,
         left_out=left_out or {},
         missing=missing,
     )
+
+
+def _embed_pairs(encoder: Encoder, *, layers: int, pooling: Pooling) -> NDArray[np.float32]:
+    """The vectors of the gendered pairs that the encoder can read, in a single sentence each."""
+    queries = [make_word_sentences(word)[0] for pair in GENDERED_PAIRS for word in pair]
+    if hasattr(encoder, "unknown"):
+        is_known = ~np.asarray(encoder.unknown(queries), dtype=bool).reshape(-1, 2).any(axis=1)
+        queries = list(compress(queries, np.repeat(is_known, 2)))
+    return encoder.embed(queries, layers=layers, pooling=pooling) if queries else np.zeros((0, 2), np.float32)
 
 
 def make_word_sentences(word: str) -> list[WordInSentence]:

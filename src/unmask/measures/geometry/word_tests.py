@@ -34,7 +34,8 @@ from unmask.models.word_vectors import Vectors
 from unmask.results import Caveat, Estimate
 from unmask.statistics.correlation import pearson
 from unmask.statistics.erasure import cosines_without_direction, remove_direction
-from unmask.statistics.permutation import weat
+from unmask.statistics.jackknife import LEVEL
+from unmask.statistics.permutation import effect_interval, weat
 from unmask.statistics.separation import cluster_agreement, linear_probe
 
 NAMES = ("clustering", "probe", "classification", "neighbours")
@@ -262,6 +263,8 @@ class AssociationTests:
 
     tests: dict[str, Estimate] = field(default_factory=dict)
     caveats: list[Caveat] = field(default_factory=list)
+    targets: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """How many words each set of targets has."""
 
 
 def measure_weat(vectors: Vectors, *, seed: int) -> AssociationTests:
@@ -305,6 +308,7 @@ def _average_associated(
 
 def _run_associations(name: str, find_vectors: Callable[[Association], list[VectorSet]], seed: int) -> AssociationTests:
     tests: dict[str, Estimate] = {}
+    targets: dict[str, tuple[int, int]] = {}
     untested: list[str] = []
     has_vector: dict[str, bool] = {}
     for association in associations():
@@ -317,6 +321,7 @@ def _run_associations(name: str, find_vectors: Callable[[Association], list[Vect
             continue
         x, y, a, b = (np.stack(list(vectors.values())) for vectors in sets)
         result = weat(x, y, a, b, alternative="two-sided", seed=seed)
+        targets[title] = result.n_x, result.n_y
         tests[title] = Estimate(
             labels={"contrast": "association", "test": title},
             question=association.question,
@@ -332,12 +337,20 @@ def _run_associations(name: str, find_vectors: Callable[[Association], list[Vect
         )
     missing = [word for word, is_present in has_vector.items() if not is_present]
     if not missing:
-        return AssociationTests(tests)
+        return AssociationTests(tests, targets=targets)
     examples = list_examples(missing)
     text = f"{len(missing):,} of the {len(has_vector):,} words of WEAT have no vector ({examples}) and are left out."
     if untested:
         text += f" Too few words are left for {', '.join(untested)}."
-    return AssociationTests(tests, [Caveat(code="association-words-missing", text=text)])
+    return AssociationTests(tests, [Caveat(code="association-words-missing", text=text)], targets)
+
+
+def widen_interval(test: Estimate, targets: Sequence[int]) -> Estimate:
+    """An association test with the interval at the level at which its corrected p-value is judged."""
+    if not test.p_adjusted or not test.p_value or test.effect_size is None or test.p_adjusted <= test.p_value:
+        return test
+    interval = effect_interval(test.effect_size, *targets, level=LEVEL * test.p_value / test.p_adjusted)
+    return test.model_copy(update={"interval": interval, "effect_size_interval": interval})
 
 
 def list_examples(words: Sequence[str]) -> str:
