@@ -101,11 +101,9 @@ def simulations() -> list[Simulation]:
     items = cross_pairs("en", SENTENCES, words.occupations("en"), people, templates)
     is_control = (items["set"] == CONTROL).to_numpy()
     sign = items["set"].map({"PS": 1.0, "AS": -1.0}).fillna(0).to_numpy()
-    spreads: dict[str, Spreads] = {
-        "occupations vary": {("gender", "occupation"): 0.1},
-        "gender words vary": {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1},
-        "sentences vary": {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1},
-    }
+    occupations: Spreads = {("gender", "occupation"): 0.1}
+    gender_words: Spreads = {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1}
+    sentences: Spreads = {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1}
 
     def simulate(name: str, parts: Spreads, effects: tuple[float, ...] = ()) -> Simulation:
         random = RandomEffects(items, parts)
@@ -120,10 +118,9 @@ def simulations() -> list[Simulation]:
 
         return Simulation(name, draw, effects, _test_otherwise)
 
-    everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
     return [
-        *(simulate(name, parts) for name, parts in spreads.items()),
-        simulate("all three vary", everything, (0.05, 0.1)),
+        simulate("gender words vary", gender_words),
+        simulate("all three vary", {**occupations, **gender_words, **sentences}, (0.05, 0.1)),
     ]
 
 
