@@ -423,13 +423,13 @@ def test_competence_is_whether_words_fit_into_sentences() -> None:
     real, shuffled = queries
     assert real.text == "The old clerk waits for Anna here ."
     assert real.word == shuffled.word
-    assert real.span == shuffled.span or len(real.text) == len(shuffled.text)
+    assert real.text != shuffled.text
     assert sorted(real.text.split()) == sorted(shuffled.text.split())
     assert real.text.split().index(real.word) == shuffled.text.split().index(shuffled.word)
 
 
 def test_a_trained_model_is_competent_and_one_that_has_learned_nothing_is_not() -> None:
-    """A constant model and one whose scores are not numbers fail too."""
+    """Nor is one that finds all words equally likely."""
     texts = [f"The {word} was sold to an old friend of the family last summer." for word in nouns()[:60]]
     items = pd.DataFrame({"sent_more": texts})
     trained = load_masked_lm("unmask-mini")
@@ -442,15 +442,11 @@ def test_a_trained_model_is_competent_and_one_that_has_learned_nothing_is_not() 
     assert not untrained.passed
 
     class Constant:
-        def __init__(self, value: float) -> None:
-            self.value = value
-
         def log_probability(self, queries: Sequence[Any]) -> list[float]:
-            return [self.value] * len(queries)
+            return [-1.0] * len(queries)
 
-    for value in (-1.0, float("nan")):
-        (check,) = check_competence(Constant(value), items, None, Context())
-        assert not check.passed
+    (constant,) = check_competence(Constant(), items, None, Context())
+    assert not constant.passed
 
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
