@@ -432,7 +432,7 @@ def test_a_trained_model_is_competent_and_one_that_has_learned_nothing_is_not() 
     """Nor is one that finds all words equally likely."""
     texts = [f"The {word} was sold to an old friend of the family last summer." for word in nouns()[:60]]
     items = pd.DataFrame({"sent_more": texts})
-    trained = load_masked_lm("unmask-mini")
+    trained: Any = load_masked_lm("unmask-mini")
     (check,) = check_competence(trained, items, None, Context())
     assert check.passed
     assert check.value is not None
@@ -442,8 +442,8 @@ def test_a_trained_model_is_competent_and_one_that_has_learned_nothing_is_not() 
     assert not untrained.passed
 
     class Constant:
-        def log_probability(self, queries: Sequence[Any]) -> list[float]:
-            return [-1.0] * len(queries)
+        def log_probability(self, queries: Sequence[MaskQuery]) -> NDArray[np.float64]:
+            return np.full(len(queries), -1.0)
 
     (constant,) = check_competence(Constant(), items, None, Context())
     assert not constant.passed
