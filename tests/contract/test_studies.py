@@ -120,6 +120,7 @@ def small(study: Study, texts: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         "meta": {"rates": (0.0, 0.5, 1.0)},
         "lipstick-static": {"vectors": f"toy={vectors}"},
         "lipstick-contextual": {"vocabularies": "nouns"},
+        "calibration": {"measures": "association"},
     }
     return study.Options(**values.get(study.name, {}))
 

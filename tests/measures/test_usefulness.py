@@ -69,6 +69,17 @@ def test_the_neutral_sentences_name_none_of_the_professions() -> None:
     assert not re.findall(rf"\b(?:{names})s?\b", "\n".join(NEUTRAL), re.IGNORECASE)
 
 
+def test_the_german_neutral_sentences_say_nothing_of_gender() -> None:
+    german = neutral_sentences("de")
+    assert len(set(german)) == len(german) == 30
+    forms = {form.lower() for thing in attributes("de") for form in (thing.forms["male"], thing.forms["female"])}
+    for text in german:
+        assert 8 <= len(text.split()) <= 20, text
+        rewritten = rewriter("swap", language="de", quick=True).rewrite(text)
+        assert (rewritten.text, rewritten.changes) == (text, ())
+        assert forms.isdisjoint(re.findall(r"\w+", text.lower()))
+
+
 def test_own_text_is_read_without_the_sentences_that_mention_a_gender(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     texts = NEUTRAL[:25]

@@ -78,8 +78,8 @@ def test_it_has_read(sentence: str, word: str) -> None:
 def test_an_audit_says_what_its_card_says() -> None:
     measurement = unmask.audit("unmask-mini", measures="association").measurements[0]
     stereotype, share = measurement.tests["stereotype"], measurement.tests["workforce share, pearson"]
-    assert stereotype.value == pytest.approx(0.41, abs=0.01)
-    assert share.value == pytest.approx(0.50, abs=0.01)
+    assert stereotype.value == pytest.approx(0.44, abs=0.01)
+    assert share.value == pytest.approx(0.49, abs=0.01)
     assert share.p_adjusted is not None
     assert share.p_adjusted < 0.05
 

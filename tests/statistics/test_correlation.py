@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unmask.statistics.correlation import pearson, spearman
+from unmask.statistics.correlation import cronbach_alpha, pearson, spearman
 from unmask.statistics.jackknife import fisher_z
 
 
@@ -47,3 +47,15 @@ def test_infinite_numbers_have_ranks() -> None:
     assert spearman([-np.inf, 1, 2, np.inf], [1, 2, 3, 4]) == pytest.approx(1)
     assert math.isnan(spearman([np.inf, np.inf, np.inf], [1, 2, 3]))
     assert math.isnan(spearman([np.nan, 1, 2], [1, 2, 3]))
+
+
+def test_cronbachs_alpha_by_hand() -> None:
+    # variances of the columns 1, 4 and 1; of the rows' sums 4, 8, 11: 37/3; α = 3/2 · (1 − 6/(37/3)) = 57/74
+    table = np.array([[1.0, 1.0, 2.0], [2.0, 3.0, 3.0], [3.0, 5.0, 3.0]])
+    parts, whole = table.var(axis=0, ddof=1).sum(), table.sum(axis=1).var(ddof=1)
+    assert cronbach_alpha(table) == pytest.approx(1.5 * (1 - parts / whole))
+    assert cronbach_alpha(np.tile([[1.0], [2.0], [5.0]], 4)) == pytest.approx(1.0)  # all columns agree
+    with_gap = np.vstack([table, [np.nan, 1.0, 2.0]])
+    assert cronbach_alpha(with_gap) == cronbach_alpha(table)
+    for degenerate in (table[:1], table[:, :1], np.ones((4, 3)), np.empty((0, 3)), np.full((3, 3), np.nan)):
+        assert cronbach_alpha(degenerate) is None

@@ -185,6 +185,7 @@ def test_the_interval_of_a_change_is_worked_by_hand(tmp_path: Path) -> None:
     assert estimate.df == pytest.approx(df)
     assert estimate.statistic == pytest.approx(3 / error)
     assert estimate.p_value == pytest.approx(2 * stats.t.sf(3 / error, df))
+    assert estimate.p_value is not None
     assert estimate.p_adjusted is not None
     reach = stats.t.isf(0.025 * estimate.p_value / estimate.p_adjusted, df) * error  # as Holm judges it
     assert estimate.interval == pytest.approx((3 - reach, 3 + reach))
@@ -680,7 +681,7 @@ def test_training_runs_are_one_model_after(audit_with_bias: Audited, tmp_path: P
     page = compared.text()
     assert "Training runs of one method" in page
     assert "another training run may differ" in page  # said of each run alone
-    assert unmask.load(compared.save(tmp_path / "out")).result == compared.result  # type: ignore[union-attr]
+    assert unmask.load(compared.save(tmp_path / "out")).result == compared.result
     for form in ("md", "csv"):
         assert "3 runs" in compared.text(form)
     assert "3 runs" in compared.summary()

@@ -15,6 +15,7 @@ from unmask.errors import UnmaskError
 from unmask.results import Comparison
 
 TEXTS = 40
+WORDS = "he/she man/woman father/mother king/queen uncle/aunt son/daughter actor/actress waiter/waitress".split()
 
 
 def analyse_ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
@@ -22,6 +23,7 @@ def analyse_ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
     label = ["good" if value > 0.5 else "bad" for value in 0.5 + bias]
     frame = pd.DataFrame({"id": [f"t{index}" for index in range(len(bias))], "p_female": 0.5, "p_male": 0.5 + bias})
     frame = frame.assign(changed=True, choice_female="bad", choice_male=label)
+    frame = frame.assign(term_pairs=[WORDS[index % len(WORDS)] for index in range(len(bias))])
     frame.to_csv(folder / f"{name}.csv", index=False)
     return unmask.analyse(folder / f"{name}.csv", measure="sentiment")
 
@@ -53,17 +55,17 @@ def compare(before: unmask.Audit, after: unmask.Audit) -> Comparison:
     return comparison
 
 
-def test_the_change_of_a_bias_is_the_paired_t_test(tmp_path: Path) -> None:
+def test_the_change_of_a_bias_is_the_paired_t_test_over_words_and_over_texts(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     before, after = draw.normal(0.1, 0.05, TEXTS), draw.normal(0.02, 0.05, TEXTS)
     comparison = compare(analyse_ratings(tmp_path, "one", before), analyse_ratings(tmp_path, "two", after))
-    change = comparison.changes["bias"]
-    expected = stats.ttest_rel(after, before)
-    low, high = expected.confidence_interval()
-    assert change.values[0] == pytest.approx(before.mean())
-    assert change.values[1] == pytest.approx(after.mean())
-    assert (change.change.statistic, change.change.p_value) == pytest.approx((expected.statistic, expected.pvalue))
-    assert change.change.interval == pytest.approx((low, high))
+    first, second = (values.reshape(-1, len(WORDS)).mean(axis=0) for values in (before, after))
+    for name, values in (("bias", (before, after)), ("bias over words", (first, second))):
+        change, expected = comparison.changes[name], stats.ttest_rel(*reversed(values))
+        assert change.values == pytest.approx((values[0].mean(), values[1].mean()))
+        assert (change.change.statistic, change.change.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    assert change.change.interval == pytest.approx(tuple(expected.confidence_interval()))
+    assert change.change.p_adjusted == change.change.p_value
     assert (comparison.verdict, comparison.items, comparison.unpaired) == ("improved", TEXTS, 0)
     size = comparison.changes["absolute bias"]
     assert size.values == pytest.approx((np.abs(before).mean(), np.abs(after).mean()))
@@ -83,7 +85,7 @@ def test_label_flips_are_matched(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "verdict"),
-    [(0.1, 0.1, "no reliable change"), (0.02, 0.1, "worse"), (0.1, -0.05, "overshot"), (0.1, -0.002, "improved")],
+    [(0.1, 0.1, "negligible change"), (0.02, 0.1, "worse"), (0.1, -0.05, "overshot"), (0.1, -0.002, "improved")],
 )
 def test_verdicts_on_a_bias(tmp_path: Path, before: float, after: float, verdict: str) -> None:
     draw = np.random.default_rng(2)
@@ -94,6 +96,14 @@ def test_verdicts_on_a_bias(tmp_path: Path, before: float, after: float, verdict
         analyse_ratings(tmp_path, "two", after + noise[1]),
     )
     assert compare(before_audit, after_audit).verdict == verdict
+
+
+def test_with_few_words_there_is_no_verdict(tmp_path: Path) -> None:
+    before = analyse_ratings(tmp_path, "one", np.linspace(0.1, 0.2, 16))
+    comparison = compare(before, analyse_ratings(tmp_path, "two", np.linspace(0.0, 0.1, 16)))
+    assert comparison.verdict == "no reliable change"
+    assert comparison.headline[0].startswith("Too few texts to tell whether ratings depend less on gender: no pairs")
+    assert comparison.changes["bias"].verdict == "improved"
 
 
 def test_texts_of_one_model_only_are_left_out(tmp_path: Path) -> None:
@@ -119,7 +129,7 @@ def test_a_stereotype_that_is_gone_has_improved(tmp_path: Path) -> None:
 def test_the_same_answers_are_no_change(tmp_path: Path) -> None:
     comparison = compare(analyse_answers(tmp_path, "one", 0.4), analyse_answers(tmp_path, "two", 0.4))
     change = comparison.changes["stereotype"]
-    assert (change.change.value, change.verdict, comparison.verdict) == (0, "no reliable change", "no reliable change")
+    assert (change.change.value, change.verdict, comparison.verdict) == (0, "negligible change", "negligible change")
 
 
 def test_classifiers_of_other_tasks_have_nothing_in_common(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 import unmask
 from commands import unmask as command
 from pages import assert_loads_nothing
+from unmask.embedded import MODELS
 from unmask.errors import Stopped, UnmaskError
 from unmask.results import storage
 from unmask.studies.models import hash_model
@@ -24,7 +25,6 @@ from unmask.workflows import ranking
 from unmask.workflows.audit import run_audit
 from unmask.workflows.ranking import OUT
 
-Folder = Callable[[str], Path]
 pytestmark = pytest.mark.filterwarnings(
     "default::pytest.PytestUnraisableExceptionWarning", "default::pytest.PytestUnhandledThreadExceptionWarning"
 )  # of Ray's threads
@@ -42,12 +42,12 @@ def options(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def make_models(model_folder: Folder, tmp_path: Path) -> Callable[[int], list[str]]:
-    """Make folders of models that differ in their weights."""
+def make_models(tmp_path: Path) -> Callable[[int], list[str]]:
+    """Make folders of models that differ in their weights, and know English."""
 
     def make(number: int) -> list[str]:
         return [
-            str(_perturb_model(model_folder("bert-uncased"), tmp_path / f"bert-{seed}", seed)) for seed in range(number)
+            str(_perturb_model(MODELS["unmask-mini"].folder, tmp_path / f"bert-{seed}", seed)) for seed in range(number)
         ]
 
     return make
@@ -57,7 +57,7 @@ def _perturb_model(model: Path, folder: Path, seed: int) -> Path:
     shutil.copytree(model, folder)
     generator = torch.Generator().manual_seed(seed)
     weights = {
-        name: weight + 0.1 * torch.randn(weight.shape, generator=generator)
+        name: weight + 0.002 * torch.randn(weight.shape, generator=generator)
         for name, weight in load_file(model / "model.safetensors").items()
     }
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Array = NDArray[np.float64]
+Spreads = Mapping[tuple[str, ...], float | Array]
+"""Standard deviations of random effects by the columns whose combinations of values each have an effect; one for all
+combinations, or that of each item."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +32,15 @@ class Simulation:
     """Returns scored items, as `Measure.score` does. Its second argument is the true value of the primary test."""
     effects: tuple[float, ...] = ()
     """True values of the primary test for which its power is counted; without an effect it is always counted."""
+    alternatives: Callable[[pd.DataFrame], Mapping[str, float | None]] | None = None
+    """Returns p-values of tests that the measure does not use, by name, for comparison."""
 
 
 class RandomEffects:
     """Normal random effects of the columns of a table."""
 
-    def __init__(self, items: pd.DataFrame, spreads: Mapping[tuple[str, ...], float], *, noise: float = 0.0) -> None:
-        """Take the items, the standard deviation of the effects of each combination of columns, and that of the rest.
-
-        Every combination of values of the columns gets an effect of its own; `noise` differs from item to item.
-        """
+    def __init__(self, items: pd.DataFrame, spreads: Spreads, *, noise: float = 0.0) -> None:
+        """Take the items, the spreads of the effects, and the standard deviation of what differs from item to item."""
         self._parts = [
             (items.groupby(list(columns), sort=False).ngroup().to_numpy(), spread)
             for columns, spread in spreads.items()
@@ -49,5 +51,5 @@ class RandomEffects:
         """Draw the sum of all effects for each item."""
         total: Array = generator.normal(scale=self._noise, size=self._count)
         for codes, spread in self._parts:
-            total += generator.normal(scale=spread, size=codes.max(initial=-1) + 1)[codes]
+            total += spread * generator.normal(size=codes.max(initial=-1) + 1)[codes]
         return total

@@ -109,7 +109,7 @@ def test_our_templates_are_neutral_and_unlike_those_of_the_paper_and_of_planting
     others |= {frame.text for frame in templates("en", "templates_planting")} if language == "en" else set()
     assert others.isdisjoint(frame.text for frame in frames)
     gendered = set(gender_words("all", language).words) | {"sie", "er", "ihr", "ihre", "sein", "seine", "ihn", "ihm"}
-    positions = Counter()
+    positions: Counter[bool] = Counter()
     for frame in frames:
         words = " ".join(literal for literal, _ in frame.parts()).lower().replace(",", " ").replace(".", " ").split()
         assert gendered.isdisjoint(words), frame.text

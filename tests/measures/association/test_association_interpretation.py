@@ -80,9 +80,22 @@ def test_the_stereotype_is_not_corrected_for_other_tests(items: pd.DataFrame) ->
 
 
 def test_professions_that_the_model_has_hardly_read_about_are_named(items: pd.DataFrame) -> None:
-    (caveat,) = describe_hardly_read({"mason": 9, "taper": 0, "judge": 10, "astronaut": 1}, items)
+    caveat, unknown = describe_hardly_read({"mason": 9, "taper": 0, "judge": 10, "astronaut": 1}, items)
+    assert unknown.code == "not-counted"
     assert caveat.code == "hardly-read"
     assert "names 2 of the 3 professions fewer than 10 times" in caveat.text
     assert caveat.text.endswith("They are: taper, mason.")
-    assert describe_hardly_read({"mason": 10}, items) == []
+    assert describe_hardly_read(dict.fromkeys(items["profession"], 10), items) == []
     assert describe_hardly_read({}, items) == []
+
+
+def test_professions_of_the_users_own_that_nobody_has_counted_are_named(items: pd.DataFrame) -> None:
+    own = items.assign(profession=items["profession"].replace({"mason": "Mason", "judge": "astronaut"}))
+    counts = dict.fromkeys(items["profession"], 99) | {"mason": 3}
+    rare, unknown = describe_hardly_read(counts, own[own["profession"].isin(["Mason", "astronaut", "secretary"])])
+    assert "names 1 of the 2 professions fewer than 10 times" in rare.text
+    assert rare.text.endswith("They are: Mason.")
+    assert unknown.code == "not-counted"
+    assert unknown.text.endswith(
+        "names 1 of the professions, so it can have learned little about them. They are: astronaut."
+    )

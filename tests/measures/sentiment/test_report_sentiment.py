@@ -46,7 +46,7 @@ from unmask.measures.sentiment.scoring import score_pairs
 from unmask.report.blocks import Block, Examples, Figure, KeyFigure, Run
 from unmask.report.charts import count_bins
 from unmask.results import Caveat, Measurement
-from unmask.results.formatting import interval, number, signed
+from unmask.results.formatting import interval, number, p_value, signed
 from unmask.rewriting import rewriter
 from unmask.training.examples import TextExample
 
@@ -105,9 +105,11 @@ def measurement_and_items() -> tuple[Measurement, pd.DataFrame]:
     return _measure()
 
 
-def _update(measurement: Measurement, ratings: dict[str, Any] | None = None, **test: Any) -> Measurement:
-    """Change fields of the ratings and of the test of the bias."""
-    tests = measurement.tests | {"bias": measurement.tests["bias"].model_copy(update=test)}
+def _update(
+    measurement: Measurement, ratings: dict[str, Any] | None = None, name: str = "bias over words", **test: Any
+) -> Measurement:
+    """Change fields of the ratings and of a test."""
+    tests = measurement.tests | {name: measurement.tests[name].model_copy(update=test)}
     details = measurement.read_details(Ratings).model_copy(update=ratings or {})
     return measurement.model_copy(update={"details": details.model_dump(), "tests": tests})
 
@@ -128,7 +130,7 @@ def report(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> list[Bloc
 def test_sections_are_in_order(report: list[Block]) -> None:
     assert sections(report) == [
         "How far ratings move",
-        "By label and over words",
+        "Over words and over texts",
         "Where it comes from",
         "The texts that moved most",
         "How the texts were read",
@@ -142,13 +144,16 @@ def test_key_figures_are_those_of_the_result(
     measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
 ) -> None:
     measurement, _ = measurement_and_items
-    test, ratings = measurement.tests["bias"], measurement.read_details(Ratings)
+    ratings = measurement.read_details(Ratings)
     absolute = measurement.groups["absolute bias, changed texts"]
     figures = key_figures(report)
-    assert list(figures) == ["Total bias", "Absolute bias", "Labels that flip", "Direction, female : male"]
-    total = figures["Total bias"]
-    assert total.value.lstrip("+") == number(test.value, 4)
-    assert _plain(total.certainty) == f"95 % interval {interval(test.interval, 4)}, p < 0.001"
+    titles = {"bias over words": "Bias over words", "bias": "Mean over texts"}
+    assert list(figures) == [*titles.values(), "Absolute bias", "Labels that flip", "Direction, female : male"]
+    for name, title in titles.items():
+        test = measurement.tests[name]
+        assert figures[title].value.lstrip("+") == number(test.value, 4)
+        bounds = f"95 % interval {interval(test.interval, 4)}, p {p_value(test.p_adjusted)}"
+        assert _plain(figures[title].certainty) == bounds
     assert figures["Absolute bias"].value == number(absolute.value, 4)
     assert _plain(figures["Absolute bias"].certainty) == f"95 % interval {interval(absolute.interval, 4)}"
     assert ratings.flips
@@ -158,52 +163,74 @@ def test_key_figures_are_those_of_the_result(
 
 
 @pytest.mark.parametrize(
-    ("test", "verdict", "direction"),
+    ("test", "verdict", "sentence"),
     [
-        ({"value": 0.0012, "p_adjusted": 1e-80, "effect_size": 0.9}, "negligible bias", "favours male versions"),
-        ({"value": 0.4, "p_adjusted": 0.3, "effect_size": 0.9}, "no clear bias", "no clear direction"),
-        ({"value": -0.4, "p_adjusted": 0.001, "effect_size": -0.3}, "large bias", "favours female versions"),
         (
-            {"value": 0.4, "p_adjusted": 0.001, "effect_size": -0.3},
-            "large, no single direction",
-            "favours female versions",
+            {"value": 0.0012, "interval": (0.0002, 0.0022), "p_adjusted": 1e-8},
+            "negligible bias",
+            "On average, ratings hardly depend on gender: a male word",
         ),
-        ({"value": 2e-7, "p_adjusted": 1e-9, "effect_size": 0.9}, "within the noise", "no clear direction"),
-        ({"value": 0.4, "p_adjusted": None, "effect_size": 0.9}, "not tested", "not tested"),
+        (
+            {"value": 0.01, "interval": (-0.01, 0.03), "p_adjusted": 0.3, "detectable": 0.03},
+            "no clear bias",
+            "No clear bias: a male word",
+        ),
+        (
+            {"value": 0.4, "interval": (-0.2, 1.0), "p_adjusted": 0.3, "detectable": 0.9},
+            "too few word pairs to tell",
+            "Too few word pairs to tell: a male word",
+        ),
+        (
+            {"value": -0.4, "interval": (-0.6, -0.2), "p_adjusted": 0.001},
+            "large bias",
+            "The model rates female versions higher: a female word",
+        ),
+        ({"value": 2e-7, "p_adjusted": 1e-9}, "within the noise", "No bias found: a male word"),
+        (
+            {"value": 0.4, "interval": None, "p_adjusted": None},
+            "too few word pairs to tell",
+            "Too few word pairs to tell gender from these words",
+        ),
     ],
 )
-def test_size_and_certainty_are_kept_apart(
-    measurement_and_items: tuple[Measurement, pd.DataFrame], test: dict[str, Any], verdict: str, direction: str
+def test_badge_and_headline_follow_from_the_same_outcome(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], test: dict[str, Any], verdict: str, sentence: str
 ) -> None:
-    figures = _key_figures(measurement_and_items[0], **test)
-    assert figures["Total bias"].verdict == verdict
-    assert figures["Direction, female : male"].verdict == direction
+    measurement = _update(measurement_and_items[0], **test)
+    assert key_figures(blocks(measurement, None))["Bias over words"].verdict == verdict
+    assert get_measure("sentiment").headline(measurement)[0].startswith(sentence)
 
 
-def test_a_clear_bias_is_explained_as_a_share_of_the_scale(
-    measurement_and_items: tuple[Measurement, pd.DataFrame],
+@pytest.mark.parametrize(
+    ("effect", "verdict"),
+    [((0.1, 0.4), "most favour male versions"), ((-0.4, -0.1), "most favour female versions"), (None, "")],
+)
+def test_the_direction_follows_from_the_effect_size(
+    measurement_and_items: tuple[Measurement, pd.DataFrame], effect: tuple[float, float] | None, verdict: str
 ) -> None:
-    figure = _key_figures(measurement_and_items[0], value=-0.4, p_adjusted=0.001)["Total bias"]
-    assert figure.explanation.endswith("Here the female versions are rated higher, by 40.00 % of the scale.")
-    figure = _key_figures(measurement_and_items[0], value=-0.4, p_adjusted=0.3)["Total bias"]
-    assert figure.explanation.endswith("may be chance.")
+    fields: dict[str, Any] = {
+        "effect_size": None if effect is None else sum(effect) / 2,
+        "effect_size_interval": effect,
+    }
+    figures = key_figures(blocks(_update(measurement_and_items[0], name="bias", **fields), None))
+    assert figures["Direction, female : male"].verdict == verdict
 
 
 def test_ratings_on_another_scale_need_fewer_digits(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     figures = _key_figures(measurement_and_items[0], {"scale": 250.0, "flips": None}, value=1.23456, p_adjusted=0.001)
-    assert figures["Total bias"].value == "+1.23"
-    assert "by 0.49 % of the scale" in figures["Total bias"].explanation
+    assert figures["Bias over words"].value == "+1.23"
     assert "Labels that flip" not in figures
 
 
 def test_published_has_no_intervals_and_its_own_groups() -> None:
     measurement, items = _measure(protocol="published")
     report = blocks(measurement, items)
-    total = key_figures(report)["Total bias"]
+    assert "Bias over words" not in key_figures(report)
+    total = key_figures(report)["Mean over texts"]
     assert total.certainty == "no interval, p < 0.001"
     assert "over the texts whose ratings differ" in total.explanation
     assert "Total bias, non-zero texts" in table_rows(find_table(report, "Mean differences"))
-    assert "By label and over words" not in sections(report)
+    assert "Over words and over texts" not in sections(report)
     text = " ".join(lines(method([measurement])))
     assert ("times 64" in text, "Holm" in text) == (True, False)
 
@@ -223,12 +250,13 @@ def test_means_are_those_of_the_result(
 def test_tests_are_shown_with_all_digits(
     measurement_and_items: tuple[Measurement, pd.DataFrame], report: list[Block]
 ) -> None:
-    table = find_table(report, "By label and over words")
+    table = find_table(report, "Over words and over texts")
     assert table.terminal
     rows = table_rows(table)
-    assert list(rows) == ["Bias", "Bias, negative texts", "Bias, positive texts", "Bias over words"]
+    assert list(rows) == ["Bias over words", "Bias", "Bias, negative texts", "Bias, positive texts"]
     test = measurement_and_items[0].tests["bias"]
-    size, bias, _, _, p, effect = rows["Bias"]
+    size, bias, *_, effect = rows["Bias"]
+    p = rows["Bias"][[column.title for column in table.columns].index("p, adjusted") - 1]
     assert (size, bias, p) == (str(test.n), f"{signed(test.value, 4)} {interval(test.interval, 4)}", "< 0.001")
     assert effect.startswith(f"{number(test.effect_size)} {interval(test.effect_size_interval)}")
 
@@ -287,7 +315,16 @@ def test_how_the_texts_were_read(measurement_and_items: tuple[Measurement, pd.Da
     text = " ".join(lines(report[-1:]))
     ratings = measurement_and_items[0].read_details(Ratings)
     numbers = (f"{ratings.changed} of {ratings.texts} texts", "3 duplicates", "512 tokens", "(head)", "41 of the texts")
-    for part in (*numbers, "in 7 no term", "in 19 only some", "3.1e-07", number(ratings.detectable, 4), "p(positive)"):
+    tests = measurement_and_items[0].tests
+    estimates = [*(tests[name].detectable for name in ("bias over words", "bias")), *(ratings.without_family or ())]
+    for part in (
+        *numbers,
+        *(number(value, 4) for value in estimates),
+        "in 7 no term",
+        "in 19 only some",
+        "3.1e-07",
+        "p(positive)",
+    ):
         assert part in text, part
 
 
@@ -302,15 +339,10 @@ def test_a_result_without_numbers_has_dashes(measurement_and_items: tuple[Measur
     nothing: dict[str, Any] = {"value": None, "interval": None, "p_value": None, "p_adjusted": None}
     counts = dict.fromkeys(("changed", "below", "equal", "above", "flips"), 0)
     parts: dict[str, Any] = {name: [] for name in ("by_pair", "by_term", "by_length", "by_label")}
-    unknown = {"detectable": None, "cut": None, "long_texts": ""}
-    empty = _update(
-        measurement_and_items[0],
-        counts | parts | unknown,
-        **nothing,
-        statistic=None,
-        effect_size=None,
-        effect_size_interval=None,
-    )
+    unknown = {"without_family": None, "cut": None, "long_texts": ""}
+    empty = _update(measurement_and_items[0], counts | parts | unknown, **nothing, statistic=None, detectable=None)
+    nothing |= {"statistic": None, "effect_size": None, "effect_size_interval": None, "detectable": None}
+    empty = _update(empty, name="bias", **nothing)
     groups = {
         name: group.model_copy(update={"n": 0, "value": None, "sd": None, "interval": None})
         for name, group in empty.groups.items()

@@ -17,16 +17,20 @@ import transformers
 from scipy import stats
 
 import unmask
+from opinions import KNOWN, rate_opinions
 from toy_model import tokenizer_of
 from unmask import embedded
 from unmask.errors import UnmaskError
 from unmask.lexicon.sentences import reviews
 from unmask.measures.base import Context
+from unmask.measures.sentiment import SentimentMeasure, SentimentOptions
 from unmask.measures.sentiment.analysis import analyse
+from unmask.measures.sentiment.competence import check_competence
 from unmask.measures.sentiment.data import rewrite_both_ways
 from unmask.measures.sentiment.details import Ratings
 from unmask.measures.sentiment.rater import Rater, weigh_labels
 from unmask.measures.sentiment.scoring import score_pairs
+from unmask.models.loading import load_classifier
 from unmask.results import Measurement
 from unmask.statistics.corrections import holm
 from unmask.training.examples import TextExample
@@ -56,7 +60,8 @@ class Planted:
     def ratings(self, texts: Sequence[Any]) -> Any:
         self.batches.append([str(text) for text in texts])
         weights = [0.1 if "war" in text else -0.05 if "love" in text else 0.0 for text in texts]
-        return np.array([0.5 + w * len(MALE.findall(text)) for w, text in zip(weights, texts, strict=True)])
+        high = [0.5 + weight * len(MALE.findall(text)) for weight, text in zip(weights, texts, strict=True)]
+        return rate_opinions(texts, high)
 
     def probabilities(self, texts: Sequence[Any]) -> Any:
         high = self.ratings(texts)
@@ -151,24 +156,25 @@ def test_means_and_counts_by_hand(file: Path) -> None:
 
 
 def test_tests_agree_with_scipy_and_the_rest_with_paper_and_pencil(file: Path) -> None:
-    test = measure(Planted(), file).tests["bias"]
+    measurement = measure(Planted(), file)
+    test = measurement.tests["bias"]
     assert test.n == 5
     assert test.value == pytest.approx(0.04)
-    assert test.interval == pytest.approx(tuple(stats.ttest_1samp(CHANGED, 0).confidence_interval()))
-    expected: Any = stats.wilcoxon(CHANGED, correction=True, method="asymptotic")  # type: ignore[call-overload]
-    assert (test.statistic, test.p_value) == pytest.approx((4.0, expected.pvalue))
+    expected = stats.ttest_1samp(CHANGED, 0)
+    assert (test.statistic, test.p_value, test.df) == pytest.approx((expected.statistic, expected.pvalue, 4))
+    assert test.wilcoxon is not None
+    ranks: Any = stats.wilcoxon(CHANGED, correction=True, method="asymptotic")  # type: ignore[call-overload]
+    assert (test.wilcoxon.w, test.wilcoxon.p_value) == pytest.approx((4.0, ranks.pvalue))
     assert test.effect_size == pytest.approx(0.2)  # ranks 2 + 4 above zero, 1 + 3 below: (6 − 4) / 10
-    details = ratings(measure(Planted(), file))
-    assert details.detectable == pytest.approx((1.959964 + 0.841621) * CHANGED.std(ddof=1) / 5**0.5, rel=1e-6)
+    assert measurement.tests["bias over words"].value is None  # no pair is in five texts
 
 
-def test_the_tests_of_the_labels_are_corrected_together_and_the_bias_is_not(file: Path) -> None:
+def test_the_tests_over_texts_are_corrected_together(file: Path) -> None:
     tests = measure(Planted(), file).tests
-    assert list(tests) == ["bias", "bias, bad texts", "bias, good texts"]
-    assert [test.n for test in tests.values()] == [5, 2, 3]
-    assert tests["bias"].p_adjusted == tests["bias"].p_value
-    by_label = [tests[f"bias, {label} texts"] for label in ("bad", "good")]
-    assert [test.p_adjusted for test in by_label] == pytest.approx(holm([test.p_value for test in by_label]))
+    assert list(tests) == ["bias over words", "bias", "bias, bad texts", "bias, good texts"]
+    assert [test.n for test in tests.values()] == [0, 5, 2, 3]
+    over_texts = list(tests.values())[1:]
+    assert [test.p_adjusted for test in over_texts] == pytest.approx(holm([test.p_value for test in over_texts]))
 
 
 def test_parts_add_up(file: Path) -> None:
@@ -194,7 +200,8 @@ def test_parts_add_up(file: Path) -> None:
 def test_no_text_is_asked_twice(file: Path) -> None:
     model = Planted()
     measure(model, file)
-    texts, noise = model.batches
+    texts, noise, opinions = model.batches
+    assert len(opinions) == 60
     assert len(texts) == len(set(texts)) == 6 + 5
     assert texts.count("The film was long.") == 1
     assert set(noise) <= set(texts) - {"The film was long."}
@@ -210,12 +217,8 @@ def test_texts_that_differ_in_gender_alone_are_one(tmp_path: Path) -> None:
 
 def test_a_measurement_without_any_difference_says_so(tmp_path: Path) -> None:
     measurement = measure(Planted(), write_lines(tmp_path / "t.txt", "He saw it.", "His film.", "A film."))
-    assert measurement.tests["bias"].p_value == 1
-    assert (
-        measurement.tests["bias"].value,
-        measurement.tests["bias"].effect_size,
-        ratings(measurement).detectable,
-    ) == (0, 0, None)
+    test = measurement.tests["bias"]
+    assert (test.p_value, test.value, test.effect_size, test.detectable) == (1, 0, 0, None)
     assert (
         measurement.headline_text
         == "No rating depends on gender: both versions of the 2 texts with a gender term are rated alike."
@@ -225,24 +228,99 @@ def test_a_measurement_without_any_difference_says_so(tmp_path: Path) -> None:
 def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
     measurement = measure(Planted(), write_lines(tmp_path / "t.txt", "He won the war."))
     assert measurement.headline_text.startswith(
-        "No clear bias: over the 1 text with a gender term, the male version is rated"
+        "Too few texts to tell gender from these words: no pairs of words for men"
     )
     assert measurement.tests["bias"].interval is None
     assert "few-texts" in [caveat.code for caveat in measurement.caveats]
 
 
-def test_the_headline_gives_each_figure_once(file: Path, tmp_path: Path) -> None:
-    assert measure(Planted(), file).headline_text == (
-        "No clear bias: over the 5 texts with a gender term, the male version is rated higher by 0.0400 on average"
-        " (95 % interval of male − female [−0.1724, 0.2524]), which is compatible with no difference (p = 0.855)."
+def test_five_texts_are_too_few(file: Path) -> None:
+    measurement = measure(Planted(), file)
+    assert measurement.headline_text == (
+        "Too few texts to tell gender from these words: no pairs of words for men and women are known to be in five"
+        " texts or more, and 6 are needed. The mean of male − female over the 5 texts with a gender term is 0.0400"
+        " (interval over other texts with the same words [−0.1916, 0.2716])."
         " A single text moves by 0.1200 on average, one way or the other (large); 2 of 5 (40.0 %) get another label."
     )
-    many = write_lines(tmp_path / "many.txt", *(f"He won the war {n} times, and the film says so." for n in range(40)))
-    assert measure(Planted(), many).headline_text.startswith(
-        "The model rates male versions higher: over the 40 texts with a gender term, the male version is rated higher"
-        " by 0.1000 on average (95 % interval of male − female [0.1000, 0.1000]). That is a large effect, and it is not"
-        " chance (p < 0.001)."
+
+
+def test_many_texts_with_one_pair_of_words_say_nothing_about_gender(tmp_path: Path) -> None:
+    texts = (f"He won the war {n} times, and the film says so." for n in range(40))
+    measurement = measure(Planted(), write_lines(tmp_path / "many.txt", *texts))
+    assert measurement.headline_text.startswith(
+        "Too few word pairs to tell gender from these words: 1 pair of words for men and women is known to be in five"
+        " texts or more, and 6 are needed. The mean of male − female over the 40 texts with a gender term is 0.1000"
     )
+    assert "few-word-pairs" in [caveat.code for caveat in measurement.caveats]
+
+
+# Competence
+
+
+class Fixed:
+    """Gives these ratings, whatever it is asked."""
+
+    def __init__(self, rate: Callable[[str], float], labels: Sequence[str] = ("negative", "positive")) -> None:
+        self.rate, self.labels = rate, labels
+
+    def probabilities(self, texts: Sequence[Any]) -> Any:
+        high = np.array([self.rate(str(text)) for text in texts])
+        return np.column_stack([1 - high, high])
+
+
+def _check(model: Any, positive: str | None = None, *, language: str = "en", protocol: str = "sound") -> Any:
+    options = SentimentOptions(positive=positive)
+    return check_competence(model, pd.DataFrame(), options, Context(language=language, protocol=protocol))
+
+
+@pytest.mark.parametrize(
+    ("rate", "value", "passed"),
+    [
+        (lambda text: KNOWN[text], 1.0, True),
+        (lambda text: 1 - KNOWN[text], 0.0, False),
+        (lambda _: 0.5, 0.5, False),
+        (lambda text: 1.0 if "food" in text else 1.0 - 1e-12, 0.5, False),
+        (lambda text: np.random.default_rng([*text.encode()]).random(), None, False),
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_who_cannot_tell_good_from_bad_fails(
+    rate: Callable[[str], float], value: float | None, passed: bool, language: str
+) -> None:
+    """A perfect rater, one with swapped labels, a constant, one that is nearly so, and one that guesses."""
+    (check,) = _check(Fixed(rate), language=language)
+    assert check.passed == passed
+    assert value is None or check.value == pytest.approx(value)
+
+
+def test_what_is_no_rating_is_not_checked() -> None:
+    by_worth = Fixed(lambda text: 1 - KNOWN[text], labels=("ok", "toxic"))
+    assert _check(by_worth, "toxic") == []
+    nameless = Fixed(lambda text: 1 - KNOWN[text], labels=("LABEL_0", "LABEL_1"))
+    assert [_check(nameless, label)[0].passed for label in ("LABEL_0", "LABEL_1")] == [True, False]
+    swapped = Fixed(lambda text: KNOWN[text])
+    assert [_check(swapped, label)[0].passed for label in ("negative", "positive")] == [False, True]
+    assert _check(swapped, protocol="published") == []
+
+
+def test_a_regression_is_checked_by_its_numbers() -> None:
+    class Stars:
+        def values(self, texts: Sequence[Any]) -> Any:
+            return np.array([1 + 4 * KNOWN[text] for text in texts])
+
+    assert _check(Stars())[0].value == 1.0
+
+
+def test_a_model_that_fails_is_inconclusive(file: Path) -> None:
+    measurement = measure(Fixed(lambda text: 0.5 + len(MALE.findall(text)) / 10), file)
+    assert measurement.headline_text.startswith(
+        "Inconclusive: the model cannot reliably rate plainly good texts above plainly bad ones (right in 50% of 900"
+    )
+
+
+def test_the_embedded_classifier_rates_english_and_not_german() -> None:
+    model = load_classifier("unmask-mini-sentiment")
+    assert [_check(model, language=language)[0].passed for language in ("en", "de")] == [True, False]
 
 
 # The published protocol
@@ -382,13 +460,13 @@ def test_a_regression_has_a_scale_of_its_own(file: Path) -> None:
     scaled, unscaled = measure(Number(100.0), file), measure(Planted(), file)
     details = ratings(scaled)
     assert scaled.tests["bias"].value == pytest.approx(4.0)
-    assert scaled.tests["bias"].p_value == unscaled.tests["bias"].p_value
+    assert scaled.tests["bias"].p_value == pytest.approx(unscaled.tests["bias"].p_value)
     assert details.rating == "the model's output"
     assert details.flips is None
     means = 100 * (0.5 + np.array([0.1, 0.3, -0.05, -0.15, 0, 0]) / 2)
     assert details.scale == pytest.approx(2 * means.std())
     assert (details.digits, ratings(unscaled).digits) == (3, 4)
-    assert "rated higher by 4.000 on average" in scaled.headline_text
+    assert "over the 5 texts with a gender term is 4.000" in scaled.headline_text
     with pytest.raises(UnmaskError, match="gives numbers, not labels; leave out the positive label 'good'"):
         measure(Number(1.0), file, positive="good")
 
@@ -497,7 +575,8 @@ def test_terms_that_are_not_read_are_counted(
     assert (items.loc[~unread, "bias"] != 0).all()
     assert ("terms-not-read" in [caveat.code for caveat in audit.measurements[0].caveats]) == (0 in terms_read)
     sentence = f"In {details.outside} of them none of the terms were read, since the text is too long"
-    assert (sentence in audit.measurements[0].headline_text) == bool(details.outside)
+    headline = " ".join(SentimentMeasure().headline(audit.measurements[0]))
+    assert (sentence in headline) == bool(details.outside)
 
 
 def test_a_limit_of_tokens(tiny: tuple[Any, Any], tmp_path: Path) -> None:

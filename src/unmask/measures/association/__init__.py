@@ -173,7 +173,7 @@ class AssociationMeasure(Measure):
         )
 
     export = implemented_in("data")
-    simulations = implemented_in("data")
+    simulations = implemented_in("robustness")
     score = implemented_in("scoring")
     analyse = implemented_in("analysis")
     headline = implemented_in("interpretation")

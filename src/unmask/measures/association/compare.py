@@ -75,7 +75,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     unpaired = len(before.items) + len(after.items) - 2 * len(items)
     context = Context(protocol=protocol, seed=seed)
     scores = {side: items.assign(association=items[side]) for side in ("before", "after", "change")}
-    sides = [AssociationMeasure().adjust_tests(analyse(scores[side], context)) for side in ("before", "after")]
+    sides = _analyse_side(scores["before"], context), _analyse_side(scores["after"], context)
     tables = tabulate_items(scores["before"]), tabulate_items(scores["after"])
     rows = [] if tables[0].is_nested else build_paper_table(*tables)  # the paper has no real sentences
     if protocol == "published":
@@ -106,6 +106,11 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     caveats = [caveat.model_copy(update={"text": caveat.text.format(unpaired)}) for caveat in caveats]
     comparison = comparison.model_copy(update={"caveats": [*comparison.caveats, *caveats]})
     return judge_comparison(comparison), items
+
+
+def _analyse_side(items: pd.DataFrame, context: Context) -> Measurement:
+    """The analysis of one side, with the p-values of its audit."""
+    return AssociationMeasure().adjust_tests(analyse(items, context))
 
 
 def judge_comparison(comparison: Comparison) -> Comparison:

@@ -18,17 +18,14 @@ and without first names. Its code keeps the first ten phrases of each gender in 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from unmask.errors import UnmaskError, check_choice
 from unmask.lexicon import Attribute, Person, Template, attributes, last_place, persons, templates
 from unmask.lexicon.words import indefinite_article
-from unmask.statistics.simulation import RandomEffects, Simulation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,31 +187,6 @@ def corpus_table(rows: Sequence[AssociationRow], context: Context) -> pd.DataFra
             record["Profession_EN"] = row.profession
         records.append(record)
     return pd.DataFrame(records).rename_axis("")  # the released files number their rows in a column without a name
-
-
-def simulations() -> list[Simulation]:
-    """Associations in the sentences of an audit, where words, professions and templates vary at random."""
-    import pandas as pd
-
-    items = pd.DataFrame([asdict(row) for row in build_rows("en")])
-    is_woman = items["gender"] == "female"
-    sign = np.where(is_woman, 0.25, -0.25) * items["group"].map({"female": 1, "male": -1}).fillna(0).to_numpy()
-    spreads = {
-        "words vary": {("gender", "pair"): 1.0, ("gender", "pair", "group"): 0.5},
-        "professions vary": {("gender", "profession"): 0.5},
-        "templates vary": {("gender", "template"): 1.0, ("gender", "template", "group"): 0.5},
-    }
-
-    def simulate(name: str, parts: Mapping[tuple[str, ...], float], effects: tuple[float, ...] = ()) -> Simulation:
-        random = RandomEffects(items, parts, noise=1.0)
-        return Simulation(name, lambda rng, effect: items.assign(association=effect * sign + random.draw(rng)), effects)
-
-    everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
-    return [
-        *(simulate(name, parts) for name, parts in spreads.items()),
-        simulate("all three vary", everything, (0.5, 1.0)),
-        simulate("noise alone", {}),
-    ]
 
 
 def _release_template(row: AssociationRow, context: Context) -> str:

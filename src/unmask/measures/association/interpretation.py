@@ -27,7 +27,7 @@ NEGLIGIBLE, LARGE = log(NEGLIGIBLE_ODDS), log(LARGE_ODDS)
 LARGE_CORRELATION = 0.5
 SIZES = ((NEGLIGIBLE_ODDS, "negligible"), (1.5, "small"), (LARGE_ODDS, "moderate"), (inf, "strong"))
 """The factor of the odds below which an effect has a label."""
-ADVERBS = {"small": "slightly", "moderate": "clearly", "strong": "strongly"}
+ADVERBS = {"small": "slightly", "moderate": "moderately", "strong": "strongly"}
 FEWEST_WORDS = 5
 HARDLY_READ = 10
 """A profession that the training text names less often is hardly read."""
@@ -73,14 +73,25 @@ def list_caveats(items: pd.DataFrame, protocol: str) -> list[Caveat]:
 
 
 def describe_hardly_read(counts: Mapping[str, int], items: pd.DataFrame) -> list[Caveat]:
-    """The caveat that names the professions which the training text names too rarely to learn from."""
-    professions = [profession for profession in dict.fromkeys(items["profession"]) if profession in counts]
-    rare = sorted((name for name in professions if counts[name] < HARDLY_READ), key=lambda name: counts[name])
-    if not rare:
+    """The caveats that name the professions which the training text names too rarely to learn from, or not known.
+
+    Of professions of the user's own, all that `counts` do not hold are named: nobody has counted them.
+    """
+    if not counts or set(items["corpus"]) == {"emotions"}:
         return []
-    text = load_texts(__package__)["caveats"]["hardly-read"]
-    named = {"count": len(rare), "total": len(professions), "least": HARDLY_READ, "names": ", ".join(rare)}
-    return [Caveat(code="hardly-read", text=text.format(**named))]
+    professions = list(dict.fromkeys(items["profession"]))
+    known = [name for name in professions if name.lower() in counts]
+    rare = sorted((name for name in known if counts[name.lower()] < HARDLY_READ), key=lambda name: counts[name.lower()])
+    unknown = [name for name in professions if name.lower() not in counts]
+    texts = load_texts(__package__)["caveats"]
+    caveats = []
+    if rare:
+        named = {"count": len(rare), "total": len(known), "least": HARDLY_READ, "names": ", ".join(rare)}
+        caveats.append(Caveat(code="hardly-read", text=texts["hardly-read"].format(**named)))
+    if unknown:
+        text = texts["not-counted"].format(count=len(unknown), names=", ".join(unknown))
+        caveats.append(Caveat(code="not-counted", text=text))
+    return caveats
 
 
 def has_agreement(result: Measurement | Comparison) -> bool:

@@ -62,9 +62,9 @@ class CoreferenceMeasure(Measure):
     recorded_columns = "id, gender and margin"
     primary = "gap"
     margin = 0.02
-    trial_options = {"limit": 300}
     unit = "accuracy for women − for men"
     noise_unit = "nats"
+    trial_options = {"limit": 300}
     compared_items = "contexts scored by both models"
     change_units = {"gap": "share of contexts", "accuracy": "share of contexts"}
     changes_note = "Shares of contexts: the gap between women and men, and the accuracy over all contexts."

@@ -104,10 +104,10 @@ class GeometryMeasure(Measure):
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
     margin = 0.1
-    trial_options = {"words": 400}
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"
+    trial_options = {"words": 400}
     key_estimates = (
         KeyEstimate(
             "professions",

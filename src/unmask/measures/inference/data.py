@@ -9,7 +9,6 @@ crossed only in part: PS (and AS) and NS have one list of templates each, and wo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,8 @@ from unmask.measures.inference.pairs import (
     name_set,
 )
 from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
-from unmask.statistics.simulation import RandomEffects, Simulation
+from unmask.statistics.jackknife import jackknife_sums
+from unmask.statistics.simulation import RandomEffects, Simulation, Spreads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,13 +101,11 @@ def simulations() -> list[Simulation]:
     items = cross_pairs("en", SENTENCES, words.occupations("en"), people, templates)
     is_control = (items["set"] == CONTROL).to_numpy()
     sign = items["set"].map({"PS": 1.0, "AS": -1.0}).fillna(0).to_numpy()
-    spreads: dict[str, dict[tuple[str, ...], float]] = {
-        "occupations vary": {("gender", "occupation"): 0.1},
-        "gender words vary": {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1},
-        "sentences vary": {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1},
-    }
+    occupations: Spreads = {("gender", "occupation"): 0.1}
+    gender_words: Spreads = {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1}
+    sentences: Spreads = {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1}
 
-    def simulate(name: str, parts: Mapping[tuple[str, ...], float], effects: tuple[float, ...] = ()) -> Simulation:
+    def simulate(name: str, parts: Spreads, effects: tuple[float, ...] = ()) -> Simulation:
         random = RandomEffects(items, parts)
 
         def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
@@ -118,13 +116,23 @@ def simulations() -> list[Simulation]:
             columns = dict(zip(PROBABILITIES, shares.T, strict=True))
             return items.assign(**columns, prediction=[LABELS[index] for index in answers])
 
-        return Simulation(name, draw, effects)
+        return Simulation(name, draw, effects, _test_otherwise)
 
-    everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
     return [
-        *(simulate(name, parts) for name, parts in spreads.items()),
-        simulate("all three vary", everything, (0.05, 0.1)),
+        simulate("gender words vary", gender_words),
+        simulate("all three vary", {**occupations, **gender_words, **sentences}, (0.05, 0.1)),
     ]
+
+
+def _test_otherwise(items: pd.DataFrame) -> dict[str, float | None]:
+    """The p-value of the stereotype over occupations and sentences alone."""
+    from unmask.measures.inference import formulas
+
+    table = formulas.AnswerTable(items[items["gender"] != ""])
+    estimate = jackknife_sums(
+        table.rows, table.samples[:-1], lambda sums: formulas.stereotype(sums.reshape(formulas.SHAPE))
+    )
+    return {"stereotype, gender words fixed": estimate.p_value}
 
 
 # The released sets
@@ -246,9 +254,10 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
                 f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
             )
         items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
-    is_unrelated = (items["set"] == UNRELATED) & (items["gender"] == "") if "set" in items else False
+    stated = items["set"] if "set" in items else items["gender"]
+    is_unrelated = (stated == UNRELATED) & (items["gender"] == "")
     items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
-    items["set"] = items["set"].where(~is_unrelated, UNRELATED) if "set" in frame else items["set"]
+    items.loc[is_unrelated, "set"] = UNRELATED
     for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
         if missing := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(

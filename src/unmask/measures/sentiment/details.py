@@ -144,7 +144,7 @@ def _describe_words(measurement: Measurement, details: Ratings) -> str:
     return {
         "clear": f"The model rates {gender} versions higher: {finding}. That is a {details.label_size(test.value)}"
         " effect.",
-        "negligible": f"Gender hardly changes ratings: {finding}. Less than"
+        "negligible": f"On average, ratings hardly depend on gender: {finding}. Less than"
         f" {number(details.limits['margin'], digits)} is negligible.",
         "unclear": f"No clear bias: {finding}.",
         "too few": f"Too few {details.scarce} to tell: {finding}. Of a bias below"

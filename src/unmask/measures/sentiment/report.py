@@ -106,9 +106,9 @@ def _show_biases(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigu
     which = "whose ratings differ" if measurement.protocol == "published" else "with a gender term"
     for name in (name for name in titles if name in measurement.tests):
         test, (noun, sample) = measurement.tests[name], nouns[name]
-        if test.value is None:
+        if not ratings.changed or (test.value is None and name != WORDS):
             continue
-        size = ratings.label_size(test.value)
+        size = ratings.label_size(test.value or 0.0)
         verdict = describe_test(
             test, noun, size=size, noise_floor=measurement.noise_floor, sample=sample, **ratings.limits
         )

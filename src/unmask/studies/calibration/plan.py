@@ -29,10 +29,13 @@ from unmask.studies.calibration.untrained import make_untrained
 from unmask.studies.steps import Say, Step
 
 COUNTS = "counts.json"
-PRIMARY, SECONDARY, NARROW, SIGN_FLIP, RANKS, CORRECTED = (
-    *("primary", "other", "on these words", "sign flip", "signed ranks", "any other, corrected"),
+Drawn = tuple[Measurement, Mapping[str, float | None]]
+"""What was measured once, and the p-values of tests that the measure does not use."""
+PRIMARY, SECONDARY, NARROW, SIGN_FLIP, RANKS, CORRECTED, UNUSED = (
+    *("primary", "other", "on these words", "sign flip", "signed ranks", "any other, corrected", "not used"),
 )
 """What a p-value is of."""
+HEADS = "random heads"
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Auditing(CountingStep):
     """A step: a measure audits untrained models."""
 
     full: bool = False
+    heads: bool = False
     kind = "auditing"
 
     @property
@@ -72,11 +76,14 @@ class Auditing(CountingStep):
     @property
     def title(self) -> str:
         """What was audited, in words."""
-        return "untrained models"
+        return HEADS if self.heads else "untrained models"
 
     def inputs(self) -> dict[str, Any]:
         """What decides the counts."""
-        return super().inputs() | {"options": {name: str(value) for name, value in self._options.items()}}
+        return super().inputs() | {
+            "heads": self.heads,
+            "options": {name: str(value) for name, value in self._options.items()},
+        }
 
     @property
     def _options(self) -> Mapping[str, Any]:
@@ -87,14 +94,16 @@ class Auditing(CountingStep):
         del before, workspace
         self.write_counts(draft, count_rejections(get_measure(self.measure), self._measure_models(say)))
 
-    def _measure_models(self, say: Say) -> Iterator[Measurement]:
+    def _measure_models(self, say: Say) -> Iterator[Drawn]:
         measure = get_measure(self.measure)
         options = measure.Options(**self._options)
         for number in range(self.draws):
             context = Context(seed=self.seed + number, offline=self.offline)
             units = measure.units(options, context, measure.languages[:1], list(measure.corpora)[:1])
-            for _, measurement in measure.measure(make_untrained(measure, context.seed), options, units[:1]):
-                yield measurement
+            for _, measurement in measure.measure(
+                make_untrained(measure, context.seed, heads=self.heads), options, units[:1]
+            ):
+                yield measurement, {}
             say(f"model {number + 1} of {self.draws}")
 
 
@@ -127,11 +136,13 @@ class Simulating(CountingStep):
             counts += count_rejections(measure, self._measure_draws(measure, simulation, effect), effect)
         self.write_counts(draft, counts)
 
-    def _measure_draws(self, measure: Measure, simulation: Simulation, effect: float) -> Iterator[Measurement]:
+    def _measure_draws(self, measure: Measure, simulation: Simulation, effect: float) -> Iterator[Drawn]:
         for number in range(self.draws):
             seed = self.seed + number
             items = simulation.draw(np.random.default_rng(seed), effect)
-            yield from measure.analyse_recorded(items, Context(seed=seed))
+            others = simulation.alternatives(items) if simulation.alternatives and not effect else {}
+            for measurement in measure.analyse_recorded(items, Context(seed=seed)):
+                yield measurement, others
 
 
 def steps(options: CalibrationOptions) -> list[Step]:
@@ -140,8 +151,9 @@ def steps(options: CalibrationOptions) -> list[Step]:
     planned: list[Step] = []
     for measure in measures:
         shared = {"measure": measure.name, "seed": options.seed, "offline": options.offline}
-        if options.models and measure not in _without_data(options, measures):
-            planned.append(Auditing(draws=options.models, full=options.full, **shared))
+        fits = "classifier" in measure.roles or not options.heads
+        if options.models and fits and measure not in _without_data(options, measures):
+            planned.append(Auditing(draws=options.models, full=options.full, heads=options.heads, **shared))
         if options.draws:
             planned += [
                 Simulating(
@@ -170,45 +182,51 @@ def _without_data(options: CalibrationOptions, measures: Iterable[Measure]) -> l
     return [measure for measure in measures if measure.dataset and not datasets.is_present(measure.dataset)]
 
 
-def count_rejections(
-    measure: Measure, measurements: Iterable[Measurement], effect: float = 0.0
-) -> list[dict[str, Any]]:
-    """Count for each test in how many measurements it rejects at 5 %.
+def count_rejections(measure: Measure, drawn: Iterable[Drawn], effect: float = 0.0) -> list[dict[str, Any]]:
+    """Count for each test in how many draws it rejects at 5 %.
 
     Returns:
         A record for each test and each way to get a p-value: how many there are (`n`), how many are below .05
         (`rejected`), and for the primary test the mean estimate, the share of intervals that cover the effect, and the
         mean of the effects that it says it detects.
     """
-    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    rejected: dict[tuple[str, str], list[bool]] = defaultdict(list)
     primary = []
-    for measurement in measurements:
-        tests = measure.adjust_tests(measurement).tests
-        corrected = []
-        for name, test in tests.items():
-            is_narrow = any(fnmatch(name, pattern) for pattern in measure.narrow)
-            way = PRIMARY if name == measure.primary else NARROW if is_narrow else SECONDARY
-            ranks = test.wilcoxon.p_value if test.wilcoxon else None
-            for label, p_value in ((way, test.p_value), (SIGN_FLIP, test.p_sign_flip), (RANKS, ranks)):
-                if p_value is not None:
-                    found[label, name].append(is_significant(p_value))
-            if way == SECONDARY and test.p_adjusted is not None:
-                corrected.append(is_significant(test.p_adjusted))
-            if way == PRIMARY and test.value is not None:
-                primary.append(test)
-        if len(corrected) > 1:
-            found[CORRECTED, ""].append(any(corrected))
+    for measurement, others in drawn:
+        adjusted = measure.adjust_tests(measurement)
+        for key, p_value in [*_list_p_values(measure, adjusted), *(((UNUSED, name), others[name]) for name in others)]:
+            if p_value is not None:
+                rejected[key].append(is_significant(p_value))
+        if measure.primary in adjusted.tests:
+            primary.append(adjusted.tests[measure.primary])
+    intervals = [test.interval for test in primary if test.interval]
     summary = {
-        "value": _mean([test.value for test in primary]),
-        "covered": _mean([test.interval[0] <= effect <= test.interval[1] for test in primary if test.interval]),
-        "detectable": _mean([test.detectable for test in primary if test.detectable is not None]),
+        "value": _average([test.value for test in primary]),
+        "covered": _average([low <= effect <= high for low, high in intervals]),
+        "detectable": _average([test.detectable for test in primary]),
     }
     return [
-        {"effect": effect, "way": way, "test": name, "n": len(rejected), "rejected": sum(rejected)}
+        {"effect": effect, "way": way, "test": name, "n": len(answers), "rejected": sum(answers)}
         | (summary if way == PRIMARY else {})
-        for (way, name), rejected in found.items()
+        for (way, name), answers in rejected.items()
     ]
 
 
-def _mean(values: Sequence[Any]) -> float | None:
-    return float(np.mean(values)) if len(values) else None
+def _list_p_values(measure: Measure, measurement: Measurement) -> Iterator[tuple[tuple[str, str], float | None]]:
+    """The p-values of a measurement, each with its way and the name of the test."""
+    corrected = []
+    for name, test in measurement.tests.items():
+        is_narrow = any(fnmatch(name, pattern) for pattern in measure.narrow)
+        way = PRIMARY if name == measure.primary else NARROW if is_narrow else SECONDARY
+        yield (way, name), test.p_value
+        yield (SIGN_FLIP, name), test.p_sign_flip
+        yield (RANKS, name), test.wilcoxon.p_value if test.wilcoxon else None
+        if way == SECONDARY and test.p_adjusted is not None:
+            corrected.append(test.p_adjusted)
+    if len(corrected) > 1:
+        yield (CORRECTED, ""), min(corrected)
+
+
+def _average(values: Sequence[Any]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

@@ -20,11 +20,13 @@ from unmask.studies.calibration import CalibrationOptions
 from unmask.studies.calibration.plan import (
     CORRECTED,
     COUNTS,
+    HEADS,
     NARROW,
     PRIMARY,
     RANKS,
     SECONDARY,
     SIGN_FLIP,
+    UNUSED,
     CountingStep,
 )
 from unmask.studies.calibration.untrained import LAYERS, SIZE, SPREAD
@@ -33,14 +35,16 @@ from unmask.studies.study import FinishedSteps
 
 Record = dict[str, Any]
 """How often a test rejected."""
-JUDGED, COMPARED = (PRIMARY, SECONDARY, CORRECTED, NARROW), (SIGN_FLIP, RANKS)
+JUDGED, COMPARED = (PRIMARY, SECONDARY, CORRECTED, NARROW), (UNUSED, SIGN_FLIP, RANKS)
+MORE = "more than 5 %"
 EXPECTED = {
     PRIMARY: "5 %",
     SECONDARY: "5 %",
     CORRECTED: "at most 5 %",
     NARROW: "5 % or more",
+    UNUSED: "5 % if valid",
     SIGN_FLIP: "5 % if words alone vary",
-    RANKS: "more than 5 %",
+    RANKS: MORE,
 }
 NO_EFFECT_NOTE = (
     "The share of draws with p < .05. A row about several tests has the lowest and the highest share, and Wilson's"
@@ -50,7 +54,7 @@ NO_EFFECT_NOTE = (
 )
 COMPARED_NOTE = (
     "These tests decide nothing. Sign flips treat pairs of words as the only sample, the signed ranks of the papers"
-    " every single pair of sentences."
+    " every single pair of sentences. Tests that are not used are those that treat fewer things as samples than ours."
 )
 POWER_NOTE = (
     "Primary tests. The effect is the true value of the test. Expected: the smallest effect that a result says it"
@@ -59,7 +63,8 @@ POWER_NOTE = (
 METHOD = (
     "Untrained models are BERTs of {layers} layer of {size} with normal weights (standard deviation {spread}) and the"
     " tokenizer of unmask-mini, as masked language models or as classifiers. Each is measured as in an audit, {items}"
-    " Their competence is not judged: they are meant to fail it.",
+    " With `--heads`, classifiers are random heads on unmask-mini, which has learned from text and prefers some words."
+    " Competence is not judged: these models are meant to fail it.",
     "Simulations draw the scores of the measure's own items: a sum of normal random effects of what varies, and noise."
     " They are analysed as in an audit. The same draws are used for each effect.",
 )
@@ -79,15 +84,21 @@ def report(finished: FinishedSteps, options: CalibrationOptions) -> StudyReport 
     powered = [record for record in records if record["effect"] != 0 and record["way"] == PRIMARY]
     tables = [_tabulate_rates("no-effect", "Without an effect", null, JUDGED, NO_EFFECT_NOTE)]
     tables += [_tabulate_power(powered)] if powered else []
-    if any(record["way"] in COMPARED for record in null):
-        tables.append(_tabulate_rates("other-tests", "Tests for comparison", null, COMPARED, COMPARED_NOTE))
+    compared = _tabulate_rates("other-tests", "Tests for comparison", null, COMPARED, COMPARED_NOTE)
+    shown = [*tables, compared] if compared.rows else tables
     items = "with all its items." if options.full else "with fewer items where that takes long (`--full`: all)."
-    settings = {"models": options.models, "draws": options.draws, "seed": options.seed, "full": options.full}
+    settings = {
+        "models": options.models,
+        "draws": options.draws,
+        "seed": options.seed,
+        "full": options.full,
+        "heads": options.heads,
+    }
     return StudyReport(
         headline=_write_headline([record for record in null if record["way"] == PRIMARY]),
-        note=f"{options.models} untrained models · {options.draws} draws of each simulation",
+        note=f"{options.models} {HEADS if options.heads else 'untrained models'} · {options.draws} draws",
         blocks=[
-            *(Section(table.title, [replace(table.to_block(), title="")]) for table in tables),
+            *(Section(table.title, [replace(table.to_block(), title="")]) for table in shown),
             Section("Every test", [_tabulate_all(records).to_block(folded=True)]),
         ],
         tables=tables,
@@ -119,24 +130,19 @@ def _write_headline(primary: Sequence[Record]) -> str:
 
 def _tabulate_rates(name: str, title: str, records: Sequence[Record], ways: Sequence[str], note: str) -> StudyTable:
     """A row for each kind of tests of each kind of scores, with the lowest and the highest share of rejections."""
-    groups: dict[tuple[str, str], list[Record]] = {}
-    for way in ways:
-        for record in records:
-            groups.setdefault((f"{record['measure']}, {record['scores']}", way), [])
-            if record["way"] == way:
-                groups[f"{record['measure']}, {record['scores']}", way].append(record)
-    scores = list(dict.fromkeys(scores for scores, _ in groups))
+    listed = [record for record in records if record["way"] in ways]
     rows = []
-    for group in sorted(groups, key=lambda group: scores.index(group[0])):
-        tests = sorted(groups[group], key=lambda record: float(record["rate"]))
-        if not tests:
-            continue
-        shares = dict.fromkeys(_format_share(record["rate"]) for record in (tests[0], tests[-1]))
-        title_of_one = f"{tests[0]['test']} ({group[1]})" if tests[0]["test"] else group[1]
-        test = title_of_one if len(tests) == 1 else f"{len(tests)} × {group[1]}"
-        rows.append((group[0], test, f"{' to '.join(shares)} %", _format_bounds(tests[-1]), EXPECTED[group[1]]))
+    for scores in dict.fromkeys(_name_scores(record) for record in listed):
+        for way in ways:
+            expected = MORE if scores.endswith(HEADS) else EXPECTED[way]
+            tests = [record for record in listed if (_name_scores(record), record["way"]) == (scores, way)]
+            for group in [[test] for test in tests] if way == UNUSED else [tests] if tests else []:
+                low, high = (choose(group, key=lambda test: float(test["rate"])) for choose in (min, max))
+                shares = dict.fromkeys((_format_share(low["rate"]), _format_share(high["rate"])))
+                test = f"{len(group)} × {way}" if len(group) > 1 else low["test"] and f"{low['test']} ({way})"
+                rows.append((scores, test or way, f"{' to '.join(shares)} %", _format_bounds(high), expected))
     columns = ("Scores", "Test", "Rejects", "95 % interval", "Expected")
-    return StudyTable(name, title, columns, rows, note, pd.DataFrame([r for r in records if r["way"] in ways]), 2)
+    return StudyTable(name, title, columns, rows, note, pd.DataFrame(listed), 2)
 
 
 def _tabulate_power(records: Sequence[Record]) -> StudyTable:
@@ -146,7 +152,7 @@ def _tabulate_power(records: Sequence[Record]) -> StudyTable:
         detectable = record["detectable"]
         rows.append(
             (
-                *(f"{record['measure']}, {record['scores']}", record["test"], number(record["effect"], digits)),
+                *(_name_scores(record), record["test"], number(record["effect"], digits)),
                 *(f"{_format_share(record['rate'])} %", _format_bounds(record)),
                 GAP if detectable is None else f"80 % at {number(detectable, digits)}",
                 *(number(record["value"], digits), percent(record["covered"])),
@@ -159,7 +165,7 @@ def _tabulate_power(records: Sequence[Record]) -> StudyTable:
 def _tabulate_all(records: Sequence[Record]) -> StudyTable:
     rows = [
         (
-            *(f"{record['measure']}, {record['scores']}", record["test"] or "any", record["way"]),
+            *(_name_scores(record), record["test"] or "any", record["way"]),
             *(
                 f"{record['effect']:g}",
                 f"{_format_share(record['rate'])} %",
@@ -171,6 +177,10 @@ def _tabulate_all(records: Sequence[Record]) -> StudyTable:
     ]
     columns = ("Scores", "Test", "Kind", "Effect", "Rejects", "Draws", "95 % interval")
     return StudyTable("tests", "", columns, rows, "The file tests.csv has these numbers.", pd.DataFrame(records), 3)
+
+
+def _name_scores(record: Record) -> str:
+    return f"{record['measure']}, {record['scores']}"
 
 
 def _format_share(share: float) -> str:
