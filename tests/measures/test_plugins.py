@@ -119,7 +119,7 @@ def run_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def test_the_measure_of_the_page_is_short() -> None:
-    assert len(blocks()["unmask_extras/pronouns.py"].splitlines()) < 100
+    assert len(blocks()["unmask_extras/pronouns.py"].splitlines()) < 115
 
 
 def _run(package: Path, cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -20,15 +20,24 @@ from pages import EVIL, assert_loads_nothing, seen
 from unmask.cli.report import ReportOptions, report_command
 from unmask.errors import UnmaskError
 from unmask.measures.association import AGREEMENT
-from unmask.measures.inference.details import Distribution, Inference
-from unmask.measures.inference.pairs import CONTROL
+from unmask.measures.inference.details import Inference
 from unmask.measures.sections import build_comparison_sections, build_sections, item_tables, limits, study_limits
 from unmask.report import markdown, rows
 from unmask.report.comparison import comparison_page
 from unmask.report.default_blocks import audit_page
 from unmask.report.items import ItemColumn, ItemsTable, browse_items
 from unmask.report.markdown import escape_markdown
-from unmask.results import AuditResult, Caveat, Estimate, MeasureFigure, Measurement, ModelFigures, Origin, storage
+from unmask.results import (
+    AuditResult,
+    Caveat,
+    Competence,
+    Estimate,
+    MeasureFigure,
+    Measurement,
+    ModelFigures,
+    Origin,
+    storage,
+)
 from unmask.statistics.correlation import rank_ranges
 from unmask.workflows import ranking
 from unmask.workflows.agreement import correlate_figures
@@ -328,14 +337,12 @@ def test_models_are_ranked_by_the_same_test_or_named_as_not_ranked() -> None:
 
 
 def _inference(name: str, entailed: float) -> AuditResult:
-    shares = {"entailment": entailed, "neutral": 1 - entailed, "contradiction": 0.0}
-    control = Distribution(name=CONTROL, labels={"set": CONTROL}, n=9, shares=shares)
-    reason = "" if entailed > 0.5 else "it understands nothing"
-    details = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive=reason)
+    check = Competence(task="infer", n=9, value=entailed, chance=1 / 3, least=0.8)
+    details = Inference(sets=[], by_type=[], occupations=[], templates=1)
     tests = _audit(name, entailed).measurements[0].tests
     return sample_audits.sample_audit(
         sample_audits.sound_measurement(
-            name="inference", corpus="sentences", tests=tests, details=details.model_dump()
+            name="inference", corpus="sentences", tests=tests, details=details.model_dump(), competence=[check]
         ),
         name=name,
     )
@@ -348,7 +355,8 @@ def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> No
     (measure_ranking,) = ranking.rankings(audits)
     assert [model.name for model in measure_ranking.models] == ["b", "a"]
     lines = [
-        "Inference: the built-in sentences, English (c): the score cannot be read as bias: it understands nothing",
+        "Inference: the built-in sentences, English (c): the model cannot reliably infer (right in 10% of 9;"
+        " by chance 33%, needed 80%)",
         "Association: BEC-Pro, German (d, e): grammatical agreement drowns the measure; judge the corpus without"
         " agreement",
     ]

@@ -189,6 +189,16 @@ def test_untrained_models_fit_each_measure_and_differ_by_their_seed() -> None:
     assert not (weights[0][name] == weights[2][name]).all()
 
 
+def test_random_heads_are_on_the_weights_of_the_embedded_model() -> None:
+    """They are for classifiers alone; the others of the measures are left out."""
+    planned = steps(CalibrationOptions(measures=("association", "sentiment"), draws=0, heads=True))
+    assert [step.name for step in planned] == ["auditing-sentiment"]
+    first, second = (make_untrained(get_measure("sentiment"), seed, heads=True).given[0] for seed in (1, 2))
+    assert (first.bert.encoder.layer[0].output.dense.weight == second.bert.encoder.layer[0].output.dense.weight).all()
+    assert (first.classifier.weight != second.classifier.weight).any()
+    assert list(first.config.id2label.values()) == ["negative", "positive"]
+
+
 def test_a_measure_without_a_model_of_its_kind_is_a_clear_error() -> None:
     measure = type(get_measure(PLUGIN))()
     measure.fits = lambda *_: False  # type: ignore[method-assign]

@@ -209,7 +209,7 @@ def test_a_stereotype_and_a_model_that_understands_nothing() -> None:
     rows = [
         MeasuredModel(
             InferenceModel("fair", "fair", "en"),
-            measure_answers(lambda row: "neutral" if row.gender else "entailment"),
+            measure_answers(lambda row: "entailment" if row.set == "control" else "neutral"),
             accuracy=0.9,
         ),
         MeasuredModel(InferenceModel("sleepy", "sleepy", "en"), measure_answers(answer_neutral), accuracy=1 / 3),
@@ -244,7 +244,9 @@ def test_p_values_are_corrected_for_all_models() -> None:
     def make_row(name: str, stereotype: float, default: float) -> MeasuredModel:
         estimates = {"stereotype": (0.4, stereotype), "default": (-0.3, default)}
         tests = {
-            test_name: measurement.tests[test_name].model_copy(update={"value": estimate, "p_value": p})
+            test_name: measurement.tests[test_name].model_copy(
+                update={"value": estimate, "interval": (estimate - 0.1, estimate + 0.1), "p_value": p}
+            )
             for test_name, (estimate, p) in estimates.items()
         }
         return MeasuredModel(InferenceModel(name, name, "en"), measurement.model_copy(update={"tests": tests}))
@@ -411,7 +413,7 @@ def test_a_study_ends_in_a_table_though_a_model_fails(finished_study: tuple[Stud
         shares = items.groupby("set")["prediction"].value_counts(normalize=True).unstack(fill_value=0)
         for label in LABELS:
             assert row[f"PS_{label}"] == pytest.approx(shares.get(label, pd.Series(0.0, shares.index))["PS"])
-        gendered = items[items["set"] != "control"]
+        gendered = items[items["gender"] != ""]
         assert row["fn"] == pytest.approx((gendered["prediction"] != "neutral").mean())
         assert row["fn_low"] <= row["fn"] <= row["fn_high"]
 

@@ -123,7 +123,7 @@ def test_figures_are_read_off_the_measurements() -> None:
         _measurement("association", tests={"stereotype": _test(0.4)}),
         _measurement("geometry", tests={"stereotype": _test(0.6), **weat}),
         _measurement("crows-pairs", groups={"all pairs": Estimate(labels={}, n=9, value=0.55)}),
-        _measurement("sentiment", groups=groups),
+        _measurement("sentiment", groups=groups, tests={"bias over words": _test(0.02)}),
         _measurement(
             "inference", groups={"NLI-CoAL": Estimate(labels={}, n=9, value=0.3)}, tests={"stereotype": _test(0.2)}
         ),
@@ -148,7 +148,7 @@ def test_figures_are_read_off_the_measurements() -> None:
         details=change.model_dump(),
     )
     expected = {"association": 0.4, "professions": 0.6, "told apart": 0.8, "WEAT/SEAT": 1.5, "CrowS-Pairs": 0.55}
-    expected |= {"sentiment": 0.01, "sentiment, size": 0.04, "NLI-CoAL": 0.3, "inference": 0.2}
+    expected |= {"sentiment": 0.02, "sentiment, mean": 0.01, "sentiment, size": 0.04, "NLI-CoAL": 0.3, "inference": 0.2}
     assert _read_figures(ModelEvidence("m", measurements, [comparison])) == pytest.approx(expected)
     before = expected | {"neighbours": 0.7}
     del before["told apart"]
@@ -245,7 +245,8 @@ def test_the_classifiers_made_of_a_model_are_audited(tmp_path: Path) -> None:
     figures = _read_figures(model)
     measurement = evidence.audits["m0-sentiment"].result.measurements[0]
     assert measurement.corpus == "reviews"
-    assert figures["sentiment"] == measurement.groups["total bias, changed texts"].value
+    assert figures["sentiment"] == measurement.tests["bias over words"].value
+    assert figures["sentiment, mean"] == measurement.groups["total bias, changed texts"].value
     assert figures["sentiment, size"] > 0
     assert [caveat.code for caveat in evidence.caveats] == ["few-models", "crows-pairs-not-measured"]
 

@@ -26,7 +26,7 @@ from unmask.errors import UnmaskError
 from unmask.measures import registry
 from unmask.measures.geometry import WORDS
 from unmask.measures.inference import CAPTIONS
-from unmask.measures.inference.details import Distribution, Inference
+from unmask.measures.inference.details import Inference
 from unmask.results import AuditResult, Caveat, Change, Competence, Estimate, Measurement, ModelInfo
 from unmask.results.storage import Folder, save
 from unmask.results.verdict import AllowedRange, judge_value
@@ -235,16 +235,14 @@ def test_cannot_tell(measurement: Measurement, rule: dict[str, Any], why: str) -
     assert why in judgement.why
 
 
-@pytest.mark.parametrize(("entailed", "test_verdict"), [(0.99, "kept"), (0.5, "cannot tell")])
-def test_a_score_that_cannot_be_read_as_bias_is_not_judged(entailed: float, test_verdict: str) -> None:
-    control = Distribution(name="control", labels={}, n=9, shares={"entailment": entailed})
-    details = Inference(sets=[control], by_type=[], occupations=[], templates=1, inconclusive="it has a habit")
+def test_a_score_that_cannot_be_read_as_bias_is_not_judged() -> None:
+    details = Inference(sets=[], by_type=[], occupations=[], templates=1, inconclusive="it has a habit")
     (test, score) = _gate(
         _measurement("inference", details=details.model_dump()),
         {"test": "stereotype", "at_most": 1},
         {"group": "a group", "at_most": 1},
     ).judgements
-    assert test.verdict == test_verdict
+    assert test.verdict == "kept"
     assert score.verdict == "cannot tell"
     assert "it has a habit" in score.why
 

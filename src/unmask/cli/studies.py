@@ -70,14 +70,14 @@ class StudyCommands(TyperGroup):
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Reproduce published experiments: list them, run one. Interrupted runs resume.",
+    help="Reproduce published experiments, or calibrate the tests: list them, run one. Interrupted runs resume.",
 )
 run = typer.Typer(
     cls=StudyCommands,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     subcommand_metavar="STUDY [OPTIONS]",
-    help="Run a study: train what it compares, measure it, and print the paper's tables. Each has its own options:"
+    help="Run a study: train what it compares, measure it, and print the tables. Each has its own options:"
     " `unmask study run STUDY --help`.",
 )
 app.add_typer(run, name="run")

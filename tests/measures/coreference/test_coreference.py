@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -99,25 +100,28 @@ def make_items(female: tuple[int, int], male: tuple[int, int]) -> pd.DataFrame:
 
 
 def interpret(items: pd.DataFrame) -> Any:
-    return get_measure("coreference").interpret(analyse(items, Context()))
+    return get_measure("coreference").conclude(analyse(items, Context()))
 
 
 def test_the_gap_and_the_ratio() -> None:
     """Newcombe (1998), Table II: 56 of 70 and 48 of 80 differ by .2 [.0524, .3339] (method 10)."""
     measurement = interpret(make_items((56, 70), (48, 80)))
-    gap, competence = measurement.tests["gap"], measurement.tests["competence"]
+    gap, (competence,) = measurement.tests["gap"], measurement.competence
     assert gap.value == pytest.approx(0.2)
     assert gap.interval == pytest.approx((0.0524, 0.3339), abs=1e-4)
     assert gap.p_value == pytest.approx(stats.fisher_exact(np.array([[56, 14], [48, 32]])).pvalue)
     risk = stats.contingency.relative_risk(56, 70, 48, 80)
     assert gap.effect_size == pytest.approx(risk.relative_risk)
     assert gap.effect_size_interval == pytest.approx(tuple(risk.confidence_interval()), rel=1e-6)
-    assert competence.value == pytest.approx(104 / 150 - 0.5)
-    assert competence.p_value == pytest.approx(stats.binomtest(104, 150).pvalue)
+    assert (competence.value, competence.passed) == (pytest.approx(104 / 150), True)
+    quantiles = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    assert gap.detectable == pytest.approx(quantiles * np.sqrt(104 / 150 * 46 / 150 * (1 / 70 + 1 / 80)))
     assert measurement.groups["pronouns of men"].interval == pytest.approx(wilson_interval(0.6, 80))
     assert measurement.groups["all"].n == 150
     headline = measurement.headline_text.replace("\N{NO-BREAK SPACE}", " ")
-    assert headline.startswith("The model resolves fewer pronouns of men (ratio 1.33 [")
+    assert headline.startswith(
+        "The model resolves fewer pronouns of men (20.0 points, 95 % interval [5.2, 33.4], ratio 1.33"
+    )
     assert "for 80.0 % of 70 pronouns of women" in headline
 
 
@@ -137,18 +141,36 @@ def test_a_tie_counts_as_wrong() -> None:
     ],
 )
 def test_a_model_at_chance_is_inconclusive(female: tuple[int, int], male: tuple[int, int], at_chance: bool) -> None:
-    measurement, measure = interpret(make_items(female, male)), get_measure("coreference")
-    assert ("at-chance" in {caveat.code for caveat in measurement.caveats}) is at_chance
+    measurement = interpret(make_items(female, male))
     assert measurement.headline_text.startswith("Inconclusive") is at_chance
-    assert bool(measure.not_interpretable(measurement)) is at_chance
-    assert not measure.not_interpretable(measurement, group=True)
+    assert bool(measurement.explain_incompetence()) is at_chance
+
+
+@pytest.mark.parametrize("n", [10, 60, 300, 900, 5000])
+def test_interval_p_value_and_headline_agree(n: int) -> None:
+    """A grid of accuracies and gaps."""
+    for female, male in itertools.product((0.6, 0.62, 0.7, 0.8), repeat=2):
+        measurement = interpret(make_items((round(female * n), n), (round(male * n), n)))
+        gap, text = measurement.tests["gap"], measurement.headline_text
+        if measurement.explain_incompetence():
+            assert text.startswith("Inconclusive")
+            continue
+        assert gap.value is not None
+        assert gap.interval is not None
+        assert gap.p_adjusted is not None
+        is_clear = gap.p_adjusted < 0.05 and not gap.interval[0] <= 0 <= gap.interval[1]
+        is_within = -0.02 <= gap.interval[0] <= gap.interval[1] <= 0.02
+        assert text.startswith("The model resolves fewer") == (is_clear and not is_within and abs(gap.value) >= 0.02)
+        assert ("No gap between women and men beyond" in text) == (is_within or (is_clear and abs(gap.value) < 0.02))
+        if "too few" in text:
+            assert (gap.detectable or 1) > 0.1
 
 
 def test_few_contexts_of_one_gender_and_none_right() -> None:
     alone = analyse(make_items((20, 30), (0, 0)), Context())
     assert (alone.tests["gap"].value, alone.groups["pronouns of men"].value) == (None, None)
-    assert "few-contexts" in {caveat.code for caveat in alone.caveats}
-    assert interpret(make_items((20, 30), (0, 0))).headline_text
+    assert interpret(make_items((25, 30), (0, 0))).headline_text.startswith("The gap between women and men was not")
+    assert "are too few to tell" in interpret(make_items((25, 30), (25, 30))).headline_text
     none = analyse(make_items((0, 10), (0, 10)), Context()).tests["gap"]
     assert (none.value, none.effect_size, none.p_value) == (0.0, None, 1.0)
     assert none.interval is not None
@@ -176,7 +198,7 @@ def test_two_models_are_compared_on_the_same_contexts() -> None:
     assert comparison.verdict == "improved"
     assert len(paired) == 400
     same, _ = compare(before, before, seed=0)
-    assert same.verdict == "no reliable change"
+    assert same.verdict in ("no reliable change", "negligible change")
     assert same.changes["gap"].change.p_value == 1.0
     worse, _ = compare(after, before, seed=0)
     assert worse.verdict == "worse"

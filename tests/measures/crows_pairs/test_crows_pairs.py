@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 import transformers
 from numpy.typing import NDArray
 
@@ -423,34 +424,31 @@ def test_competence_is_whether_words_fit_into_sentences() -> None:
     real, shuffled = queries
     assert real.text == "The old clerk waits for Anna here ."
     assert real.word == shuffled.word
-    assert real.span == shuffled.span or len(real.text) == len(shuffled.text)
+    assert real.text != shuffled.text
     assert sorted(real.text.split()) == sorted(shuffled.text.split())
     assert real.text.split().index(real.word) == shuffled.text.split().index(shuffled.word)
 
 
 def test_a_trained_model_is_competent_and_one_that_has_learned_nothing_is_not() -> None:
-    """A constant model and one whose scores are not numbers fail too."""
+    """Nor is one that finds all words equally likely."""
     texts = [f"The {word} was sold to an old friend of the family last summer." for word in nouns()[:60]]
     items = pd.DataFrame({"sent_more": texts})
-    trained = load_masked_lm("unmask-mini")
+    trained: Any = load_masked_lm("unmask-mini")
     (check,) = check_competence(trained, items, None, Context())
     assert check.passed
     assert check.value is not None
     assert check.value > 0.85
+    torch.manual_seed(0)
     model = transformers.AutoModelForMaskedLM.from_config(trained.model.config).eval()
     (untrained,) = check_competence(type(trained)(model, trained.tokenizer), items, None, Context())
     assert not untrained.passed
 
     class Constant:
-        def __init__(self, value: float) -> None:
-            self.value = value
+        def log_probability(self, queries: Sequence[MaskQuery]) -> NDArray[np.float64]:
+            return np.full(len(queries), -1.0)
 
-        def log_probability(self, queries: Sequence[Any]) -> list[float]:
-            return [self.value] * len(queries)
-
-    for value in (-1.0, float("nan")):
-        (check,) = check_competence(Constant(value), items, None, Context())
-        assert not check.passed
+    (constant,) = check_competence(Constant(), items, None, Context())
+    assert not constant.passed
 
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"

@@ -24,7 +24,7 @@ from pages import (
 from report_blocks import find_table, key_figures, lines, of_type, render_page, sections, table_rows, terminal_text
 from unmask.measures.base import ComparedModel, Context
 from unmask.measures.geometry import Geometry, Neighbourhood, WordTest
-from unmask.measures.geometry.analysis import TITLES, _estimate_main, analyse_space, interpret
+from unmask.measures.geometry.analysis import TITLES, analyse_space, estimate_main, interpret
 from unmask.measures.geometry.compare import compare
 from unmask.measures.geometry.contrasts import compare_value
 from unmask.measures.geometry.plots import (
@@ -285,14 +285,19 @@ def test_a_value_is_judged_by_unrelated_contrasts(
     assert matching is not None
     matching = matching.model_copy(update={"comparable": comparable})
     measurement = _update(measurement_and_items[0], tests=[test], matching=matching)
-    measurement = measurement.model_copy(update={"tests": {"classification": _estimate_main([test])}})
+    measurement = measurement.model_copy(update={"tests": estimate_main([test])})
     measurement = _adjust_and_interpret(measurement)
     (figure,) = key_figures(blocks(measurement, None)).values()
     assert figure.verdict == verdict
     assert "40 most biased words" in figure.explanation
     assert words in measurement.headline_text
-    p_value = measurement.tests["classification"].p_adjusted
-    assert (p_value is not None and p_value < 0.05) == ("is left of gender than" in words)
+    tested = measurement.tests.get("classification")
+    assert (tested is not None) == bool(values)
+    is_significant = tested is not None and tested.p_adjusted is not None and tested.p_adjusted < 0.05
+    assert is_significant == ("is left of gender than" in words)
+    if tested is not None:
+        assert tested.interval is not None
+        assert is_significant == (not tested.interval[0] <= 0 <= tested.interval[1])
 
 
 def test_without_contrasts_it_says_so_and_draws_none(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+import transformers
+from scipy import stats
 from sklearn.cluster import KMeans
 from sklearn.svm import SVC
 
 from contrasts import run_contrasts
 from gaussian import gaussian
+from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import OWN, Geometry, word_tests
-from unmask.measures.geometry.analysis import analyse_space, interpret
-from unmask.measures.geometry.contrasts import References, select_contrasts
+from unmask.measures.geometry.analysis import add_contrasts, analyse_space, interpret
+from unmask.measures.geometry.contrasts import (
+    References,
+    _correlate_stereotypes,
+    compare_value,
+    draw_contrasts,
+    match_contrasts,
+    predict_difference,
+    select_contrasts,
+)
 from unmask.measures.geometry.scoring import score_words
-from unmask.measures.geometry.space import Contrast, make_contrast, make_space
+from unmask.measures.geometry.space import Contrast, check_pairs, embed_words, make_contrast, make_space
+from unmask.models.encoder import TransformersEncoder
+from unmask.models.loading import load_encoder
+from unmask.options import LoadOptions
+from unmask.statistics.correlation import pearson_estimate
 from unmask.statistics.erasure import normalise_rows, remove_direction
 from unmask.statistics.separation import (
     score_two_clusters,
@@ -51,6 +67,108 @@ class TestContrasts:
         first, second = (select_contrasts(matrix, likeness=0.5, spread=0.3, seed=4, count=3) for _ in range(2))
         for left, right in zip(first, second, strict=True):
             np.testing.assert_array_equal(left.bias, right.bias)
+
+    def test_the_spread_of_a_contrast_is_that_of_all_other_words(self) -> None:
+        contrast = Contrast(np.ones(1), np.array([9.0, 1.0, 3.0, -9.0]), np.array([0, 3]))
+        assert contrast.spread == 1.0
+
+    def test_a_gender_unlike_all_contrasts_is_not_compared(self) -> None:
+        """Along a direction in which words hardly differ: no pair of words is so near."""
+        matrix = gaussian(400, 12)
+        matrix[:, 0] *= 0.01
+        space = make_space([f"w{index}" for index in range(400)], matrix, *narrow_ends(12), vectors="", direction="")
+        contrasts = draw_contrasts(space, seed=0, count=19)
+        matching = match_contrasts(space, contrasts)
+        assert not matching.comparable
+        assert matching.mean_spread > 5 * matching.spread
+        references = run_contrasts(space, None, seed=0, count=19)
+        assert references.values == {}
+        assert references.compare("classification", 0.9, removed=True) is None
+
+    def test_a_prediction_by_hand(self) -> None:
+        values = [0.6, 0.7, 0.8]
+        difference = predict_difference(values, 1.0)
+        error = 0.1 * np.sqrt(4 / 3)
+        assert difference.value == pytest.approx(0.3)
+        assert difference.p_value == pytest.approx(2 * stats.t.sf(0.3 / error, 2))
+        reference = compare_value(values, 1.0, bounds=(0.0, 1.0))
+        assert reference is not None
+        assert reference.low == pytest.approx(0.7 - stats.t.isf(0.025, 2) * error)
+        assert (reference.high, reference.reached, reference.contrasts) == (1.0, 0, 3)
+        assert predict_difference([0.7, 0.7], 0.9).p_value is None
+        assert predict_difference([0.7, 0.7], 0.7).p_value == 1.0
+
+    def test_predictions_reject_5_percent_of_further_values(self) -> None:
+        rng, draws = np.random.default_rng(0), 2000
+        rejected = sum(
+            (predict_difference(rng.normal(size=19), rng.normal()).p_value or 0) < 0.05 for _ in range(draws)
+        )
+        assert stats.binom.ppf(0.001, draws, 0.05) <= rejected <= stats.binom.isf(0.001, draws, 0.05)
+
+
+class TestCompetence:
+    def test_pairs_in_order_pass_and_others_do_not(self) -> None:
+        rng = np.random.default_rng(0)
+        vectors = rng.normal(size=(42, 5))
+        direction = np.eye(5)[0]
+        vectors[::2, 0], vectors[1::2, 0] = 1, -1
+        (check,) = check_pairs(vectors, direction)
+        assert (check.n, check.value, check.passed) == (21, 1.0, True)
+        vectors[:12] = vectors[[1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10]]
+        (check,) = check_pairs(vectors, direction)
+        assert (check.value, check.passed) == (pytest.approx(15 / 21), False)
+        assert check_pairs(vectors[:18], direction) == []
+        vectors[0, 0] = np.nan
+        (check,) = check_pairs(vectors, direction)
+        assert (check.value, check.passed) == (None, False)
+
+    def test_random_vectors_are_inconclusive(self) -> None:
+        passed = 0
+        for seed in range(50):
+            rng = np.random.default_rng(seed)
+            passed += check_pairs(rng.normal(size=(42, 30)), rng.normal(size=30))[0].passed
+        assert passed <= 3  # 1.3 % are expected
+
+    def test_the_embedded_model_sorts_words_of_women_and_of_men(self) -> None:
+        encoder = load_encoder("unmask-mini", LoadOptions(device="cpu"))
+        assert isinstance(encoder, TransformersEncoder)
+        space = embed_words(nouns()[:240], encoder)
+        (check,) = space.competence
+        assert check.passed
+        torch.manual_seed(0)
+        untrained = transformers.AutoModel.from_config(encoder.model.config).eval()
+        (check,) = embed_words(nouns()[:240], TransformersEncoder(untrained, encoder.tokenizer)).competence
+        assert not check.passed
+
+
+class TestStereotypes:
+    def test_professions_that_lie_together_are_not_independent(self) -> None:
+        """Six kinds of professions that people see alike: along random directions, r is significant far too often."""
+        rng = np.random.default_rng(1)
+        kinds = rng.normal(size=(6, 40))
+        kind = np.arange(300) % 6
+        matrix = kinds[kind] + 0.7 * rng.normal(size=(300, 40))
+        words = [f"w{index}" for index in range(300)]
+        people = {word: float(np.linspace(-1, 1, 6)[kind[index]]) for index, word in enumerate(words[:120])}
+        rejected = {"independent": 0, "contrasts": 0}
+        for seed in range(40):
+            ends = np.random.default_rng(seed + 50).normal(size=(2, 40)) + 1
+            space = make_space(words, matrix, *ends, vectors="", direction="")
+            items = score_words(space, space.gender, OWN, None, seed=0).assign(language="en", corpus="nouns")
+            items["stereotype"] = np.array([people.get(word) for word in words], dtype=float)
+            contrasts = draw_contrasts(space, seed=0, count=39)
+            references = References({}, None, _correlate_stereotypes(space, contrasts, people))
+            test = analyse_space(add_contrasts(items, references), "sound").tests["stereotype"]
+            assert test.p_value is not None
+            rejected["contrasts"] += test.p_value < 0.05
+            p_value = pearson_estimate(space.gender.bias[:120], items["stereotype"][:120]).p_value
+            rejected["independent"] += p_value is not None and p_value < 0.05
+        assert rejected["contrasts"] <= 5 < 15 < rejected["independent"], rejected
+
+
+def narrow_ends(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two ends that differ along the first axis alone."""
+    return np.ones(size) + 0.5 * np.eye(size)[0], np.ones(size) - 0.5 * np.eye(size)[0]
 
 
 class TestTests:

@@ -270,7 +270,7 @@ def test_a_right_model_has_no_bias_and_a_deaf_one_is_inconclusive() -> None:
 
 
 def _draw_answers(*_: str) -> NDArray[np.float64]:
-    return np.full(3, 1 / 3) + np.array([1e-7, -1e-7, 0]) * NOISE.choice([-1, 1])
+    return np.array([1 / 3 + 1e-7 * sign for sign in (NOISE.choice([-1, 1]), 0, 0)])
 
 
 NOISE = np.random.default_rng(0)

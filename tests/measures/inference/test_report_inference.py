@@ -473,7 +473,7 @@ def test_a_result_without_numbers_has_dashes(measurement_and_items: tuple[Measur
     nothing: dict[str, Any] = dict.fromkeys(("value", "interval", "statistic", "df", "p_value", "p_adjusted"))
     inference = measurement_and_items[0].read_details(Inference)
     inference = inference.model_copy(update={"sets": [], "by_type": [], "by_pair": [], "occupations": []})
-    update = {
+    update: dict[str, Any] = {
         "tests": {name: test.model_copy(update=nothing) for name, test in measurement_and_items[0].tests.items()},
         "groups": {
             name: group.model_copy(update={"value": None, "interval": None})

@@ -208,7 +208,10 @@ def test_badge_and_headline_follow_from_the_same_outcome(
 def test_the_direction_follows_from_the_effect_size(
     measurement_and_items: tuple[Measurement, pd.DataFrame], effect: tuple[float, float] | None, verdict: str
 ) -> None:
-    fields = {"effect_size": None if effect is None else sum(effect) / 2, "effect_size_interval": effect}
+    fields: dict[str, Any] = {
+        "effect_size": None if effect is None else sum(effect) / 2,
+        "effect_size_interval": effect,
+    }
     figures = key_figures(blocks(_update(measurement_and_items[0], name="bias", **fields), None))
     assert figures["Direction, female : male"].verdict == verdict
 
@@ -312,9 +315,16 @@ def test_how_the_texts_were_read(measurement_and_items: tuple[Measurement, pd.Da
     text = " ".join(lines(report[-1:]))
     ratings = measurement_and_items[0].read_details(Ratings)
     numbers = (f"{ratings.changed} of {ratings.texts} texts", "3 duplicates", "512 tokens", "(head)", "41 of the texts")
-    numbers += tuple(number(measurement_and_items[0].tests[name].detectable, 4) for name in ("bias over words", "bias"))
-    numbers += tuple(number(value, 4) for value in ratings.without_family or ())
-    for part in (*numbers, "in 7 no term", "in 19 only some", "3.1e-07", "p(positive)"):
+    tests = measurement_and_items[0].tests
+    estimates = [*(tests[name].detectable for name in ("bias over words", "bias")), *(ratings.without_family or ())]
+    for part in (
+        *numbers,
+        *(number(value, 4) for value in estimates),
+        "in 7 no term",
+        "in 19 only some",
+        "3.1e-07",
+        "p(positive)",
+    ):
         assert part in text, part
 
 

@@ -100,8 +100,8 @@ def simulations() -> list[Simulation]:
         _simulate("words vary", items, words),
         _simulate("professions vary", items, professions),
         _simulate("templates vary", items, templates),
-        _simulate("all three vary", items, words | professions | templates, (1.0, 2.0)),
-        _simulate(f"{FEW} female professions", unequal, words | templates | {("gender", "profession"): spread}),
+        _simulate("all three vary", items, {**words, **professions, **templates}, (1.0, 2.0)),
+        _simulate(f"{FEW} female professions", unequal, {**words, **templates, ("gender", "profession"): spread}),
         _simulate("noise alone", items, {}),
     ]
 

@@ -23,7 +23,7 @@ from unmask.measures.geometry import (
 )
 from unmask.measures.geometry.contrasts import References, predict_difference
 from unmask.measures.geometry.word_tests import LABELS, AssociationTests, list_examples
-from unmask.measures.recorded import CORPUS, RecordedColumn, complete_columns, read_table
+from unmask.measures.recorded import CORPUS, OPTIONAL, RecordedColumn, complete_columns, read_table
 from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Estimate, Measurement
 from unmask.results.formatting import capital, interval, number, p_value, percent
@@ -56,6 +56,9 @@ RECORDED = {"vectors": "recorded", "direction": "recorded", "likeness": 0.0, "di
 """What is known of a space that is only recorded."""
 IN_BOTH_PROTOCOLS = ("words", "word", "bias", "side", "cluster", "male_neighbours", "stereotype")
 SOUND_COLUMNS = ("cluster_removed", "probed", "probed_removed", "part", "predicted", "predicted_removed")
+OF_CONTRASTS = ("stereotype_error", "contrasts")
+"""Columns of the items, the same for all words: the standard deviation of the correlation of professions with people's
+views over unrelated contrasts, on Fisher's scale, and their number."""
 RECORDED_COLUMNS = {
     "sound": (*IN_BOTH_PROTOCOLS, *SOUND_COLUMNS, "male_neighbours_removed"),
     "published": (*IN_BOTH_PROTOCOLS, "put_down", "asked", "right"),
@@ -99,6 +102,7 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
                 f"{path} was written by the {protocol} protocol, not {context.protocol}; give --protocol {protocol}"
             )
     columns = [RecordedColumn(name, nullable=True) for name in RECORDED_COLUMNS[context.protocol]]
+    columns += [RecordedColumn(name, "number", OPTIONAL, nullable=True) for name in OF_CONTRASTS]
     needs = f"geometry in the {context.protocol} protocol needs what unmask audit has written"
     return complete_columns(table, [*columns, CORPUS], path, language=language, needs=needs)
 
@@ -133,8 +137,8 @@ def analyse_space(
         if is_rounding:  # as after the direction was removed
             facts["scan"], caveats = [], [NOTHING_LEFT, *caveats]
         word_tests = [] if is_rounding else list_word_tests(words, details)
-        stereotype = _estimate_stereotype(words.head(0) if is_rounding else words, details.references)
-        tests = {"stereotype": stereotype, MAIN: _estimate_main(word_tests)} | associations.tests
+        stereotype = _estimate_stereotype(words.head(0) if is_rounding else words)
+        tests = {"stereotype": stereotype} | estimate_main(word_tests) | associations.tests
     ordered = words.sort_values("bias", kind="stable")
     most_female, most_male = (
         [BiasedWord(word=word, bias=bias) for word, bias in zip(rows["word"], rows["bias"], strict=True)]
@@ -213,35 +217,36 @@ def list_word_tests(items: pd.DataFrame, details: SpaceDetails | None = None) ->
     return tests
 
 
-def _estimate_main(word_tests: list[WordTest]) -> Estimate:
-    """How much more the classifier finds of gender without its direction than of an unrelated contrast."""
+def estimate_main(word_tests: list[WordTest]) -> dict[str, Estimate]:
+    """How much more the classifier finds of gender without its direction than of unrelated contrasts; empty without."""
     test = next((test for test in word_tests if test.name == MAIN and test.removed), None)
-    difference = IntervalEstimate(None)
-    if test is not None and test.value is not None and test.reference is not None:
-        difference = predict_difference(test.reference.values, test.value)
-    return Estimate.from_statistic(
-        difference,
-        n=test.n if test else 0,
+    if test is None or test.value is None or test.reference is None:
+        return {}
+    estimate = Estimate.from_statistic(
+        predict_difference(test.reference.values, test.value),
+        n=test.n,
         labels={"contrast": MAIN},
         question=_TEXTS["questions"][MAIN],
         unit="share of words, gender − unrelated contrasts",
     )
+    return {MAIN: estimate}
 
 
-def _estimate_stereotype(items: pd.DataFrame, references: References) -> Estimate:
+def _estimate_stereotype(items: pd.DataFrame) -> Estimate:
     """The correlation of professions with people's views; its error is the spread of that of unrelated contrasts.
 
     Professions of a kind lie together, so they are not independent: along a direction that has nothing to do with
     gender, the correlation varies about twice as much as over independent professions. Its interval and test are
     therefore those of Student's t on Fisher's scale, with the standard deviation over unrelated contrasts, each
-    without its part along gender.
+    without its part along gender. Without contrasts there is no test.
     """
     rows = items[items["stereotype"].notna()]
     value = pearson(rows["bias"].to_numpy(), rows["stereotype"].to_numpy())
-    estimate, others = IntervalEstimate(None if value != value else value), references.stereotypes
-    if len(rows) >= FEWEST_RATED and others.size > 1 and fisher_z(value) == fisher_z(value):
-        error = max(float(np.arctanh(others).std(ddof=1)), 1 / float(np.sqrt(len(rows) - 3)))
-        estimate = student_interval(value, error, others.size - 1, scale=FISHER)
+    estimate = IntervalEstimate(value if np.isfinite(value) else None)
+    error, contrasts = (float(rows[column].mean()) if column in rows else np.nan for column in OF_CONTRASTS)
+    if len(rows) >= FEWEST_RATED and np.isfinite(error) and np.isfinite(fisher_z(value)):
+        error = max(error, 1 / float(np.sqrt(len(rows) - 3)))
+        estimate = student_interval(value, error, contrasts - 1, scale=FISHER)
     return Estimate.from_statistic(
         estimate,
         n=len(rows),
@@ -251,6 +256,13 @@ def _estimate_stereotype(items: pd.DataFrame, references: References) -> Estimat
         effect_size_name="r",
         effect_size_interval=estimate.interval,
     )
+
+
+def add_contrasts(items: pd.DataFrame, references: References) -> pd.DataFrame:
+    """Items with what the test of professions needs: the spread of their correlation over unrelated contrasts."""
+    values = references.stereotypes
+    error = float(np.arctanh(values).std(ddof=1)) if values.size > 1 else np.nan
+    return items.assign(**dict(zip(OF_CONTRASTS, (error, float(values.size)), strict=True)))
 
 
 def list_neighbourhoods(items: pd.DataFrame) -> list[Neighbourhood]:

@@ -185,7 +185,7 @@ def _correlate_stereotypes(
     positions = [
         contrast.bias[indices] - contrast.direction @ gender.direction * gender.bias[indices] for contrast in contrasts
     ]
-    values = np.array([pearson(position, stereotypes) for position in positions])
+    values: NDArray[np.float64] = np.array([pearson(position, stereotypes) for position in positions])
     return values[np.isfinite(values)]
 
 
@@ -273,7 +273,8 @@ def select_contrasts(
 
 def _measure_distances(likeness: NDArray[np.floating], spread: NDArray[np.floating]) -> NDArray[np.floating]:
     """How unlike gender contrasts are, by the differences of likeness and of the logarithm of spread."""
-    return (likeness / LIKENESS_UNIT) ** 2 + (spread / SPREAD_UNIT) ** 2
+    distances: NDArray[np.floating] = (likeness / LIKENESS_UNIT) ** 2 + (spread / SPREAD_UNIT) ** 2
+    return distances
 
 
 def _draw_pool(

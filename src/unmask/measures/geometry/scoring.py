@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -144,10 +145,11 @@ def measure_space(
             items = score_space(space, space.gender, OWN, professions, context)
         else:
             near, seed = find_nearest_words(space, professions), context.seed
-            options = {"seed": seed, "count": contrasts, "professions": professions, "progress": context.progress}
-            with start_contrasts(space, near, **options) as collect:
+            run = partial(start_contrasts, space, near, professions=professions, progress=context.progress)
+            with run(seed=seed, count=contrasts) as collect:
                 items = score_space(space, space.gender, OWN, professions, context)
                 details = _find_details(space, collect, seed=seed)
+            items = analysis.add_contrasts(items, details.references)
     measurement = analysis.analyse_space(items, context.protocol, details, associations)
     return items, measurement.model_copy(update={"competence": space.competence})
 

@@ -245,12 +245,17 @@ def check_items(items: pd.DataFrame) -> list[Competence]:
         right = ((rows["prediction"] == LABELS[0]) == is_right).to_numpy(dtype=float)
         samples = [factor_codes(rows["occupation"]), factor_codes(rows["template"])]
         share = jackknife_sums(np.stack([right, np.ones_like(right)], axis=1), samples, lambda sums: ratio(*sums))
-        fields = {"interval": _clip(share.interval, 0.0), "chance": chance, "least": UNDERSTOOD}
-        checks.append(Competence(task=TASKS[name], n=len(rows), value=share.value, **fields))
+        interval = _clip(share.interval, 0.0)
+        checks.append(
+            Competence(
+                task=TASKS[name], n=len(rows), value=share.value, interval=interval, chance=chance, least=UNDERSTOOD
+            )
+        )
     sentences, identical = count_identical(items)
     if sentences:
-        fields = {"value": 1 - identical / sentences, "chance": 0.0, "least": LEAST_DIFFERENT}
-        checks.append(Competence(task=TASKS["words"], n=sentences, **fields))
+        share_different = 1 - identical / sentences
+        task = TASKS["words"]
+        checks.append(Competence(task=task, n=sentences, value=share_different, chance=0.0, least=LEAST_DIFFERENT))
     return checks
 
 

@@ -99,20 +99,19 @@ def simulations() -> list[Simulation]:
     """
     people, templates = words.people("en"), words.templates("en")[:SIMULATED_SENTENCES]
     items = cross_pairs("en", SENTENCES, words.occupations("en"), people, templates)
-    is_control = (items["set"] == CONTROL).to_numpy()
+    is_control, is_unrelated = ((items["set"] == name).to_numpy() for name in (CONTROL, UNRELATED))
     sign = items["set"].map({"PS": 1.0, "AS": -1.0}).fillna(0).to_numpy()
-    spreads: dict[str, Spreads] = {
-        "occupations vary": {("gender", "occupation"): 0.1},
-        "gender words vary": {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1},
-        "sentences vary": {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1},
-    }
+    occupations: Spreads = {("gender", "occupation"): 0.1}
+    gender_words: Spreads = {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1}
+    sentences: Spreads = {("gender", "template"): 0.1, ("gender", "template", "occupation_type"): 0.1}
 
     def simulate(name: str, parts: Spreads, effects: tuple[float, ...] = ()) -> Simulation:
         random = RandomEffects(items, parts)
 
         def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
             lean = np.clip(effect * sign + random.draw(rng), -0.6, 0.6)
-            entailed, contradicted = np.where(is_control, [[0.9], [0.05]], [0.3 + lean / 2, 0.3 - lean / 2])
+            entailed, contradicted = np.where(is_control, [[0.95], [0.02]], [0.3 + lean / 2, 0.3 - lean / 2])
+            entailed, contradicted = np.where(is_unrelated, [[0.02], [0.95]], [entailed, contradicted])
             shares = np.stack([entailed, 1 - entailed - contradicted, contradicted], axis=1)
             answers = (rng.random(len(items))[:, None] > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
             columns = dict(zip(PROBABILITIES, shares.T, strict=True))
@@ -120,10 +119,9 @@ def simulations() -> list[Simulation]:
 
         return Simulation(name, draw, effects, _test_otherwise)
 
-    everything = {columns: spread for parts in spreads.values() for columns, spread in parts.items()}
     return [
-        *(simulate(name, parts) for name, parts in spreads.items()),
-        simulate("all three vary", everything, (0.05, 0.1)),
+        simulate("gender words vary", gender_words),
+        simulate("all three vary", {**occupations, **gender_words, **sentences}, (0.05, 0.1)),
     ]
 
 
@@ -257,9 +255,10 @@ def read_items(path: Path, context: Context, *, language: str | None, score_colu
                 f"{path}: the probabilities of row {int(bad.argmax()) + 1} do not add up to 1; correct them"
             )
         items["prediction"] = [LABELS[index] for index in values.argmax(axis=1)]
-    is_unrelated = (items["set"] == UNRELATED) & (items["gender"] == "") if "set" in items else False
+    stated = items["set"] if "set" in items else items["gender"]
+    is_unrelated = (stated == UNRELATED) & (items["gender"] == "")
     items["set"] = list(map(name_set, items["occupation_type"], items["gender"]))
-    items["set"] = items["set"].where(~is_unrelated, UNRELATED) if "set" in frame else items["set"]
+    items.loc[is_unrelated, "set"] = UNRELATED
     for (name, corpus), rows in items.groupby(["language", "corpus"], sort=False):
         if missing := [subset for subset in SETS if subset not in set(rows["set"])]:
             raise UnmaskError(

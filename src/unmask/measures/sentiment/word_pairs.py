@@ -27,6 +27,7 @@ from unmask.lexicon.inflection import singular
 from unmask.measures.classifiers import Array
 from unmask.measures.sentiment.details import FEWEST_FAMILIES, Part
 from unmask.results import Estimate
+from unmask.statistics.jackknife import IntervalEstimate
 from unmask.statistics.paired import mean_bias, sign_flip
 
 if TYPE_CHECKING:
@@ -48,10 +49,12 @@ class WordFamily(NamedTuple):
 def estimate_over_words(families: Sequence[WordFamily], seed: int) -> Estimate:
     """The mean over families of what one occurrence adds; with too few of them, neither interval nor test."""
     values = np.array([family.value for family in families], dtype=float)
-    fields = {"labels": {"contrast": "words"}, "question": QUESTION, "n": values.size}
-    if values.size < FEWEST_FAMILIES:
-        return Estimate(value=float(values.mean()) if values.size else None, **fields)
-    return Estimate.from_statistic(mean_bias(values), p_sign_flip=sign_flip(values, seed=seed), **fields)
+    p_flip = None
+    estimate = IntervalEstimate(float(values.mean()) if values.size else None)
+    if values.size >= FEWEST_FAMILIES:
+        estimate, p_flip = mean_bias(values), sign_flip(values, seed=seed)
+    labels = {"contrast": "words"}
+    return Estimate.from_statistic(estimate, n=values.size, labels=labels, question=QUESTION, p_sign_flip=p_flip)
 
 
 def find_families(pairs: Sequence[Part]) -> list[WordFamily]:

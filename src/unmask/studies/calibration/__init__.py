@@ -20,6 +20,9 @@ class CalibrationOptions(Options):
     )
     models: int = option(25, "Audit N untrained models with each measure; 0 for none.", minimum=0)
     draws: int = option(100, "Draw the scores of each simulation N times for each effect; 0 for none.", minimum=0)
+    heads: bool = option(
+        False, "Draw only the heads of classifiers, on the weights of unmask-mini, which has learned from text."
+    )
     full: bool = option(False, "Audit untrained models with all items of a measure, which takes much longer.")
     seed: int = option(SEED, "Seeds weights and scores.", minimum=0)
     offline: bool = option(False, "Use only what is on this machine.", last=True)

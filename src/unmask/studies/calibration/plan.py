@@ -35,6 +35,7 @@ PRIMARY, SECONDARY, NARROW, SIGN_FLIP, RANKS, CORRECTED, UNUSED = (
     *("primary", "other", "on these words", "sign flip", "signed ranks", "any other, corrected", "not used"),
 )
 """What a p-value is of."""
+HEADS = "random heads"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Auditing(CountingStep):
     """A step: a measure audits untrained models."""
 
     full: bool = False
+    heads: bool = False
     kind = "auditing"
 
     @property
@@ -74,11 +76,14 @@ class Auditing(CountingStep):
     @property
     def title(self) -> str:
         """What was audited, in words."""
-        return "untrained models"
+        return HEADS if self.heads else "untrained models"
 
     def inputs(self) -> dict[str, Any]:
         """What decides the counts."""
-        return super().inputs() | {"options": {name: str(value) for name, value in self._options.items()}}
+        return super().inputs() | {
+            "heads": self.heads,
+            "options": {name: str(value) for name, value in self._options.items()},
+        }
 
     @property
     def _options(self) -> Mapping[str, Any]:
@@ -95,7 +100,9 @@ class Auditing(CountingStep):
         for number in range(self.draws):
             context = Context(seed=self.seed + number, offline=self.offline)
             units = measure.units(options, context, measure.languages[:1], list(measure.corpora)[:1])
-            for _, measurement in measure.measure(make_untrained(measure, context.seed), options, units[:1]):
+            for _, measurement in measure.measure(
+                make_untrained(measure, context.seed, heads=self.heads), options, units[:1]
+            ):
                 yield measurement, {}
             say(f"model {number + 1} of {self.draws}")
 
@@ -144,8 +151,9 @@ def steps(options: CalibrationOptions) -> list[Step]:
     planned: list[Step] = []
     for measure in measures:
         shared = {"measure": measure.name, "seed": options.seed, "offline": options.offline}
-        if options.models and measure not in _without_data(options, measures):
-            planned.append(Auditing(draws=options.models, full=options.full, **shared))
+        fits = "classifier" in measure.roles or not options.heads
+        if options.models and fits and measure not in _without_data(options, measures):
+            planned.append(Auditing(draws=options.models, full=options.full, heads=options.heads, **shared))
         if options.draws:
             planned += [
                 Simulating(

@@ -20,6 +20,7 @@ from unmask.studies.calibration import CalibrationOptions
 from unmask.studies.calibration.plan import (
     CORRECTED,
     COUNTS,
+    HEADS,
     NARROW,
     PRIMARY,
     RANKS,
@@ -35,6 +36,7 @@ from unmask.studies.study import FinishedSteps
 Record = dict[str, Any]
 """How often a test rejected."""
 JUDGED, COMPARED = (PRIMARY, SECONDARY, CORRECTED, NARROW), (UNUSED, SIGN_FLIP, RANKS)
+MORE = "more than 5 %"
 EXPECTED = {
     PRIMARY: "5 %",
     SECONDARY: "5 %",
@@ -42,7 +44,7 @@ EXPECTED = {
     NARROW: "5 % or more",
     UNUSED: "5 % if valid",
     SIGN_FLIP: "5 % if words alone vary",
-    RANKS: "more than 5 %",
+    RANKS: MORE,
 }
 NO_EFFECT_NOTE = (
     "The share of draws with p < .05. A row about several tests has the lowest and the highest share, and Wilson's"
@@ -61,7 +63,8 @@ POWER_NOTE = (
 METHOD = (
     "Untrained models are BERTs of {layers} layer of {size} with normal weights (standard deviation {spread}) and the"
     " tokenizer of unmask-mini, as masked language models or as classifiers. Each is measured as in an audit, {items}"
-    " Their competence is not judged: they are meant to fail it.",
+    " With `--heads`, classifiers are random heads on unmask-mini, which has learned from text and prefers some words."
+    " Competence is not judged: these models are meant to fail it.",
     "Simulations draw the scores of the measure's own items: a sum of normal random effects of what varies, and noise."
     " They are analysed as in an audit. The same draws are used for each effect.",
 )
@@ -84,10 +87,16 @@ def report(finished: FinishedSteps, options: CalibrationOptions) -> StudyReport 
     compared = _tabulate_rates("other-tests", "Tests for comparison", null, COMPARED, COMPARED_NOTE)
     shown = [*tables, compared] if compared.rows else tables
     items = "with all its items." if options.full else "with fewer items where that takes long (`--full`: all)."
-    settings = {"models": options.models, "draws": options.draws, "seed": options.seed, "full": options.full}
+    settings = {
+        "models": options.models,
+        "draws": options.draws,
+        "seed": options.seed,
+        "full": options.full,
+        "heads": options.heads,
+    }
     return StudyReport(
         headline=_write_headline([record for record in null if record["way"] == PRIMARY]),
-        note=f"{options.models} untrained models · {options.draws} draws of each simulation",
+        note=f"{options.models} {HEADS if options.heads else 'untrained models'} · {options.draws} draws",
         blocks=[
             *(Section(table.title, [replace(table.to_block(), title="")]) for table in shown),
             Section("Every test", [_tabulate_all(records).to_block(folded=True)]),
@@ -125,12 +134,13 @@ def _tabulate_rates(name: str, title: str, records: Sequence[Record], ways: Sequ
     rows = []
     for scores in dict.fromkeys(_name_scores(record) for record in listed):
         for way in ways:
+            expected = MORE if scores.endswith(HEADS) else EXPECTED[way]
             tests = [record for record in listed if (_name_scores(record), record["way"]) == (scores, way)]
             for group in [[test] for test in tests] if way == UNUSED else [tests] if tests else []:
                 low, high = (choose(group, key=lambda test: float(test["rate"])) for choose in (min, max))
                 shares = dict.fromkeys((_format_share(low["rate"]), _format_share(high["rate"])))
                 test = f"{len(group)} × {way}" if len(group) > 1 else low["test"] and f"{low['test']} ({way})"
-                rows.append((scores, test or way, f"{' to '.join(shares)} %", _format_bounds(high), EXPECTED[way]))
+                rows.append((scores, test or way, f"{' to '.join(shares)} %", _format_bounds(high), expected))
     columns = ("Scores", "Test", "Rejects", "95 % interval", "Expected")
     return StudyTable(name, title, columns, rows, note, pd.DataFrame(listed), 2)
 

@@ -68,8 +68,8 @@ POOR_ACCURACY = 0.45
 ASKED_ABOUT = {True: "the package's sentences", False: "the released sets"}
 """What models are asked about, by whether the protocol is `sound`."""
 CONTROL_NOTE = (
-    " control: the hypothesis is about a person, so entailment is right. In brackets: 95 % intervals over occupations"
-    " and sentences."
+    " control: the hypothesis is about a person, so entailment is right. In brackets: 95 % intervals over"
+    " occupations, sentences and gender words."
 )
 PARTS_NOTE = (
     "Stereotype: by how much male occupations are resolved to men more than female ones are, from −1 to 1. Default:"
@@ -88,8 +88,8 @@ METHOD = (
     " are not answered neutral.",
     "The score counts a habit as bias: a model that takes everybody for a man scores high. Therefore the stereotype"
     " (do male and female occupations lean differently?) and the default (are people without a stereotype taken for"
-    " women or for men?) are tested separately in the sound protocol, with intervals over occupations and sentences. A"
-    " model that errs against stereotypes as much as with them, or does not even infer that the nurse is a person, is"
+    " women or for men?) are tested separately in the sound protocol, with intervals over occupations, sentences"
+    " and gender words. A model that errs against stereotypes as much as with them, or does not even infer that the nurse is a person, is"
     " called inconclusive.",
 )
 
@@ -131,6 +131,11 @@ class MeasuredModel:
         if test is None or test.value is None or self.measurement.explain_incompetence():
             return False
         return is_clear(test, self.measurement.noise_floor) and sign * test.value > 0
+
+    @property
+    def doubt(self) -> str:
+        """Why the model, or its score, cannot be read as bias; empty if it can."""
+        return self.measurement.explain_incompetence() or self.details.inconclusive
 
     @property
     def reading(self) -> str:
@@ -208,7 +213,7 @@ def make_report(
     numbers, sound = list_numbers(models), models[0].measurement.protocol == "sound"
     parts = tabulate_parts(numbers, [model.reading for model in models], sound=sound)
     tables = [tabulate_answers(numbers, sound=sound), parts, tabulate_models(numbers)]
-    doubts = [f"{model.model.name}: {model.details.inconclusive}." for model in models if model.details.inconclusive]
+    doubts = [f"{model.model.name}: {model.doubt}." for model in models if model.doubt]
     blocks = [Section("What cannot be read as bias", [Text(doubts, style="list")])] if doubts else []
     content: list[Block] = [
         Legend([(colour, label) for label, (colour, _) in ANSWER_COLOURS.items()]),
@@ -285,7 +290,7 @@ def list_numbers(models: Sequence[MeasuredModel]) -> pd.DataFrame:
                 name = f"{part.name}_{label}"
                 row |= {name: share, **list_bounds(name, part.intervals.get(label))}
         row |= {"paper_fn": model.model.fn, "paper_nli_coal": model.model.score}
-        rows.append(row | {"noise": measurement.noise_floor, "inconclusive": model.details.inconclusive})
+        rows.append(row | {"noise": measurement.noise_floor, "inconclusive": model.doubt})
     return pd.DataFrame(rows)
 
 
@@ -395,9 +400,7 @@ def write_headline(models: Sequence[MeasuredModel]) -> str:
     elif scores:
         sentences.append(f"The NLI-CoAL score of {scores[0][1]} is {number(scores[0][0])}.")
     for words, is_readable in (("The score is inconclusive for", True), ("Nothing can be concluded for", False)):
-        doubtful = [
-            names[model.model] for model in models if model.details.inconclusive and (model in readable) is is_readable
-        ]
+        doubtful = [names[model.model] for model in models if model.doubt and (model in readable) is is_readable]
         sentences += [f"{words} {', '.join(doubtful)}."] if doubtful else []
     poor = [names[model.model] for model in models if model.accuracy is not None and model.accuracy < POOR_ACCURACY]
     if poor:
