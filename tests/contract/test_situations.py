@@ -29,7 +29,7 @@ from unmask.statistics.simulation import Simulation
 EFFECTS: Mapping[str, tuple[float, ...]] = {
     "association": (0.0, 0.05, 0.4, 1.0, 3.0, -1.0),
     "inference": (0.0, 0.03, 0.1, 0.4, -0.2),
-    "sentiment": (0.0, 0.003, 0.03, 0.2, -0.1),
+    "sentiment": (0.0, 0.003, 0.01, 0.05, -0.05),
     "crows-pairs": (0.0, 0.03, 0.1, 0.4, -0.2),
     "coreference": (0.0, 0.015, 0.05, 0.3, -0.2),
 }
@@ -163,7 +163,7 @@ def _find_problems(name: str, situation: Situation) -> Iterator[str]:
         return
     if not re.search(SAYS[situation.outcome], headline, re.I):
         yield f"{situation.outcome}, but: {headline}"
-    if not re.search(BADGES[situation.outcome], situation.badge, re.I):
+    if situation.badge and not re.search(BADGES[situation.outcome], situation.badge, re.I):
         yield f"{situation.outcome}, but the badge is {situation.badge!r}"
 
 
@@ -175,7 +175,7 @@ def test_opposite_effects_are_worded_differently(name: str) -> None:
     for situation in _situations(name):
         value = situation.measurement.tests[measure.primary].value if situation.outcome == "clear" else None
         if value and not situation.measurement.explain_incompetence():
-            words[1 if value > 0 else -1].add(_mask_numbers(situation.measurement.headline[0]))
+            words[1 if value > 0 else -1].add(_mask_numbers(situation.measurement.headline_text))
     assert words[1]
     assert words[-1]
     assert not words[1] & words[-1]
@@ -191,7 +191,7 @@ def test_scores_that_do_not_vary_have_no_finding(name: str) -> None:
     situation = _conclude(measure, "constant", constant)
     assert situation is not None
     assert situation.outcome != "clear"
-    assert "clearly" not in situation.measurement.headline_text
+    assert not re.search("(?<!not )clearly", situation.measurement.headline_text)
 
 
 def _mask_numbers(text: str) -> str:

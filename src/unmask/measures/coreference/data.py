@@ -51,13 +51,13 @@ def read_contexts(path: Path | None = None, *, offline: bool = False) -> pd.Data
 
 
 def simulations() -> list[Simulation]:
-    """Answers to as many contexts of each gender as GAP has about, half of them right if there is no effect."""
+    """Answers to as many contexts of each gender as GAP has about, 70 % of them right if there is no effect."""
     genders = np.repeat(["female", "male"], SIMULATED_CONTEXTS)
     items = pd.DataFrame({"language": "en", "corpus": GAP, "gender": genders, "id": range(len(genders))})
     sign = np.where(genders == "female", 0.5, -0.5)
 
     def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
-        return items.assign(margin=0.5 + effect * sign - rng.random(len(items)))
+        return items.assign(margin=0.7 + effect * sign - rng.random(len(items)))
 
     return [Simulation("contexts vary", draw, (0.05, 0.1))]
 

@@ -99,7 +99,7 @@ def simulations() -> list[Simulation]:
     """
     people, templates = words.people("en"), words.templates("en")[:SIMULATED_SENTENCES]
     items = cross_pairs("en", SENTENCES, words.occupations("en"), people, templates)
-    is_control = (items["set"] == CONTROL).to_numpy()
+    is_control, is_unrelated = ((items["set"] == name).to_numpy() for name in (CONTROL, UNRELATED))
     sign = items["set"].map({"PS": 1.0, "AS": -1.0}).fillna(0).to_numpy()
     occupations: Spreads = {("gender", "occupation"): 0.1}
     gender_words: Spreads = {("gender", "pair"): 0.1, ("gender", "pair", "occupation_type"): 0.1}
@@ -110,7 +110,8 @@ def simulations() -> list[Simulation]:
 
         def draw(rng: np.random.Generator, effect: float) -> pd.DataFrame:
             lean = np.clip(effect * sign + random.draw(rng), -0.6, 0.6)
-            entailed, contradicted = np.where(is_control, [[0.9], [0.05]], [0.3 + lean / 2, 0.3 - lean / 2])
+            entailed, contradicted = np.where(is_control, [[0.95], [0.02]], [0.3 + lean / 2, 0.3 - lean / 2])
+            entailed, contradicted = np.where(is_unrelated, [[0.02], [0.95]], [entailed, contradicted])
             shares = np.stack([entailed, 1 - entailed - contradicted, contradicted], axis=1)
             answers = (rng.random(len(items))[:, None] > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
             columns = dict(zip(PROBABILITIES, shares.T, strict=True))
