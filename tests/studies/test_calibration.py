@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -107,7 +108,7 @@ def read_counts(out: Path) -> pd.DataFrame:
 
 def test_a_test_that_always_rejects_shows_100_percent(run: StudyRun, out: Path) -> None:
     assert run.failures == []
-    counts = read_counts(out).set_index(["scores", "effect", "test", "way"])
+    counts: Any = read_counts(out).set_index(["scores", "effect", "test", "way"])
     for scores, draws in (("untrained models", 3), ("coins vary", 200)):
         for test, way, rate in (("always", SECONDARY, 1), ("never", SECONDARY, 0), ("words, always", NARROW, 1)):
             row = counts.loc[(scores, 0.0, test, way)]
@@ -120,7 +121,7 @@ def test_a_test_that_always_rejects_shows_100_percent(run: StudyRun, out: Path) 
 def test_a_t_test_rejects_5_percent_and_has_the_power_it_says(run: StudyRun, out: Path) -> None:
     """A t test of 40 values with standard deviation 1 finds a mean of .45 with a probability of 79 %."""
     assert run.page == out / "report.html"
-    counts = read_counts(out).set_index(["scores", "effect", "way"])
+    counts: Any = read_counts(out).set_index(["scores", "effect", "way"])
     null, effect = (counts.loc[("coins vary", value, PRIMARY)] for value in (0.0, 0.45))
     assert null["low"] < 0.05 < null["high"]
     assert effect["low"] < 0.79 < effect["high"]

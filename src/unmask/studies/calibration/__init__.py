@@ -19,7 +19,7 @@ class CalibrationOptions(Options):
         suggestions=measure_names,
     )
     models: int = option(25, "Audit N untrained models with each measure; 0 for none.", minimum=0)
-    draws: int = option(100, "Draw the scores of each simulation N times for each effect; 0 for none.", minimum=0)
+    draws: int = option(80, "Draw the scores of each simulation N times for each effect; 0 for none.", minimum=0)
     heads: bool = option(
         False, "Draw only the heads of classifiers, on the weights of unmask-mini, which has learned from text."
     )

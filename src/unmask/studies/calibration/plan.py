@@ -55,9 +55,10 @@ class CountingStep:
         version = {"unmask": unmask.__version__, "rules": RULE_VERSION, "plugin": origin.version if origin else ""}
         return {"measure": self.measure, "draws": self.draws, "seed": self.seed, **version}
 
-    def write_counts(self, draft: Path, counts: Sequence[Mapping[str, Any]]) -> None:
-        """Store the counts as the result of the step."""
-        (draft / COUNTS).write_text(json.dumps(counts, indent=1, ensure_ascii=False), encoding="utf-8")
+    def write_counts(self, draft: Path, scores: str, counts: Sequence[Mapping[str, Any]]) -> None:
+        """Store the counts as the result of the step, each with what was counted."""
+        records = [{"measure": self.measure, "scores": scores, **record} for record in counts]
+        (draft / COUNTS).write_text(json.dumps(records, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,6 @@ class Auditing(CountingStep):
         """The measure."""
         return f"auditing-{self.measure}"
 
-    @property
-    def title(self) -> str:
-        """What was audited, in words."""
-        return HEADS if self.heads else "untrained models"
-
     def inputs(self) -> dict[str, Any]:
         """What decides the counts."""
         return super().inputs() | {
@@ -92,7 +88,8 @@ class Auditing(CountingStep):
     def run(self, draft: Path, before: Mapping[str, Path], workspace: Path, say: Say) -> None:
         """Audit one model after the other."""
         del before, workspace
-        self.write_counts(draft, count_rejections(get_measure(self.measure), self._measure_models(say)))
+        counts = count_rejections(get_measure(self.measure), self._measure_models(say))
+        self.write_counts(draft, HEADS if self.heads else "untrained models", counts)
 
     def _measure_models(self, say: Say) -> Iterator[Drawn]:
         measure = get_measure(self.measure)
@@ -134,7 +131,7 @@ class Simulating(CountingStep):
         for effect in (0.0, *self.effects):
             say(f"an effect of {effect:g}")
             counts += count_rejections(measure, self._measure_draws(measure, simulation, effect), effect)
-        self.write_counts(draft, counts)
+        self.write_counts(draft, self.title, counts)
 
     def _measure_draws(self, measure: Measure, simulation: Simulation, effect: float) -> Iterator[Drawn]:
         for number in range(self.draws):
@@ -150,7 +147,7 @@ def steps(options: CalibrationOptions) -> list[Step]:
     measures = list(map(get_measure, dict.fromkeys(options.measures))) or installed()
     planned: list[Step] = []
     for measure in measures:
-        shared = {"measure": measure.name, "seed": options.seed, "offline": options.offline}
+        shared: dict[str, Any] = {"measure": measure.name, "seed": options.seed, "offline": options.offline}
         fits = "classifier" in measure.roles or not options.heads
         if options.models and fits and measure not in _without_data(options, measures):
             planned.append(Auditing(draws=options.models, full=options.full, heads=options.heads, **shared))

@@ -77,7 +77,7 @@ LIMITS = (
 
 def report(finished: FinishedSteps, options: CalibrationOptions) -> StudyReport | None:
     """Write the tables: rejections without an effect, of the primary tests with one, and of every test by itself."""
-    records = [record for step, folder in finished.results(CountingStep) for record in _read_counts(step, folder)]
+    records = [record for _, folder in finished.results(CountingStep) for record in _read_counts(folder)]
     if not records:
         return None
     null = [record for record in records if record["effect"] == 0]
@@ -111,11 +111,11 @@ def report(finished: FinishedSteps, options: CalibrationOptions) -> StudyReport 
     )
 
 
-def _read_counts(step: CountingStep, folder: Path) -> Iterator[dict[str, Any]]:
+def _read_counts(folder: Path) -> Iterator[Record]:
     for record in json.loads((folder / COUNTS).read_text(encoding="utf-8")):
         rate = record["rejected"] / record["n"]
         low, high = wilson_interval(rate, record["n"])
-        yield {"measure": step.measure, "scores": step.title} | record | {"rate": rate, "low": low, "high": high}
+        yield record | {"rate": rate, "low": low, "high": high}
 
 
 def _write_headline(primary: Sequence[Record]) -> str:
