@@ -151,9 +151,9 @@ def _find_problems(name: str, situation: Situation) -> Iterator[str]:
             yield f"{label}: interval {test.interval} but p = {test.p_adjusted}"
     if measure.not_interpretable(measurement) or measurement.explain_incompetence():
         return
-    test = measurement.tests.get(measure.primary)
-    if test is not None and side(test.interval) and "compatible with no" in headline:
-        yield f"the interval {test.interval} excludes zero: {headline}"
+    primary = measurement.tests.get(measure.primary)
+    if primary is not None and side(primary.interval) and "compatible with no" in headline:
+        yield f"the interval {primary.interval} excludes zero: {headline}"
     first = measurement.headline[0] if measurement.headline else ""
     if situation.outcome == "clear":
         if match := re.search("|".join(["no clear", "too few", "negligible", "noise", "not tested"]), first, re.I):
@@ -186,7 +186,7 @@ def test_scores_that_do_not_vary_have_no_finding(name: str) -> None:
     measure = registry.get_measure(name)
     items = measure.simulations()[0].draw(np.random.default_rng(1), 0.0)
     constant = items.assign(
-        **{column: 0.0 for column in items.select_dtypes("floating") if column != "workforce_share"}
+        **{column: 0.0 for column in items.select_dtypes(float) if column != "workforce_share"}
     )
     situation = _conclude(measure, "constant", constant)
     assert situation is not None

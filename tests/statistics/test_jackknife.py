@@ -189,7 +189,7 @@ def test_runs_that_differ_by_chance_are_rarely_called_a_change() -> None:
     rejected = {"one run": 0, "four runs": 0}
     for _ in range(1000):
         runs = rng.normal(0, 1, 4) + rng.normal(0, 0.2)  # an item effect that all runs share, and one of each run
-        combined = combine_runs(runs, [0.2] * 4, [30.0] * 4)
+        combined = combine_runs(runs.tolist(), [0.2] * 4, [30.0] * 4)
         rejected["four runs"] += (combined.p_value or 0) < 0.05
         rejected["one run"] += abs(runs[0]) / 0.2 > stats.t.isf(0.025, 30)
     assert rejected["one run"] > 600
