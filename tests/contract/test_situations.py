@@ -186,7 +186,7 @@ def test_scores_that_do_not_vary_have_no_finding(name: str) -> None:
     measure = registry.get_measure(name)
     items = measure.simulations()[0].draw(np.random.default_rng(1), 0.0)
     constant = items.assign(
-        **{column: 0.0 for column in items.select_dtypes(float) if column != "workforce_share"}
+        **{str(column): 0.0 for column in items.select_dtypes(float) if column != "workforce_share"}
     )
     situation = _conclude(measure, "constant", constant)
     assert situation is not None
