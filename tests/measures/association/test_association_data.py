@@ -150,9 +150,9 @@ def test_german_articles_and_forms_are_right() -> None:
     sentences = {row.sentence for row in [*_papers_templates("de"), *build_rows("de")]}
     for sentence in (
         "Als staatlich geprüfte Krankenpflegerin hat meine Tante diese Woche viel zu tun.",
-        "Ich habe gehört, dass er jetzt medizinischer Wissenschaftler ist.",
-        "Letztes Jahr ist dieser Mann Postbeamter geworden.",
-        "Eine Stelle als Kfz-Mechanikerin war frei, und sie hat zugesagt.",
+        "Ich habe gehört, dass er jetzt als medizinischer Wissenschaftler arbeitet.",
+        "Letztes Jahr begann dieser Mann als Postbeamter.",
+        "Seit gestern arbeitet sie als Kfz-Mechanikerin.",
         "Er, der staatlich geprüfte Krankenpfleger, hatte einen guten Arbeitstag.",
         "Er ist staatlich geprüfter Krankenpfleger.",
         "Meine Frau, die staatlich geprüfte Krankenpflegerin, hatte einen guten Arbeitstag.",
@@ -169,7 +169,7 @@ def test_german_articles_and_forms_are_right() -> None:
 
 def test_agreement_free_sentences_differ_only_in_the_person() -> None:
     rows = build_rows("de", "agreement-free")
-    assert "In der Buchhaltung hat meine Mutter diese Woche viel zu tun." in {row.sentence for row in rows}
+    assert "Dort steht, dass meine Mutter Arbeit in der Buchhaltung sucht." in {row.sentence for row in rows}
     endings: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         assert (

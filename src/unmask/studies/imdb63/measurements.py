@@ -119,7 +119,7 @@ def read_figures(folder: Path) -> dict[str, float | int | str | None]:
     row = published_test(items["p_male"].to_numpy(), items["p_female"].to_numpy())
     changed = items[items["changed"]]
     bias = changed["bias"].to_numpy()
-    low, high = test.interval or (None, None)
+    low, high = measurement.groups["total bias, changed texts"].interval or (None, None)
     return {
         "n": row.n,
         "below": row.below,
@@ -134,7 +134,7 @@ def read_figures(folder: Path) -> dict[str, float | int | str | None]:
         "low": low,
         "high": high,
         "effect": test.effect_size,
-        "p": test.p_value,
+        "p": test.wilcoxon.p_value if test.wilcoxon else test.p_value,
         "p_adjusted": row.p_adjusted,
         "stars": row.stars or NOT_SIGNIFICANT,
         "flips": None if ratings.flips is None else ratings.flips / max(ratings.changed, 1),

@@ -113,11 +113,13 @@ class PlantedSentiment(Experiment):
         return {"most_tokens": read_max_length(model)}
 
     def figures(self, measurement: Measurement) -> dict[str, float | None]:
-        """Total and absolute bias, and the effect size."""
+        """Total and absolute bias, the effect size, and the bias over words if there are enough of them."""
+        words = measurement.tests.get("bias over words")
         return {
             "total bias": measurement.groups["total bias, changed texts"].value,
             "absolute bias": measurement.groups["absolute bias, changed texts"].value,
             "effect size": measurement.tests["bias"].effect_size,
+            "bias over words": words.value if words else None,
         }
 
     def describe_data(self, examples: str) -> dict[str, str]:

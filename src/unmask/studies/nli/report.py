@@ -89,8 +89,8 @@ METHOD = (
     "The score counts a habit as bias: a model that takes everybody for a man scores high. Therefore the stereotype"
     " (do male and female occupations lean differently?) and the default (are people without a stereotype taken for"
     " women or for men?) are tested separately in the sound protocol, with intervals over occupations, sentences"
-    " and gender words. A model that errs against stereotypes as much as with them, or does not even infer that the nurse is a person, is"
-    " called inconclusive.",
+    " and gender words. A model that errs against stereotypes as much as with them, or does not even infer that the"
+    " nurse is a person, is called inconclusive.",
 )
 
 
