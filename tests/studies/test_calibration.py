@@ -145,7 +145,7 @@ def test_its_page_and_tables(run: StudyRun, out: Path) -> None:
     assert run.report is not None
     assert [table.name for table in run.report.tables] == ["no-effect", "power"]
     rows = {row[:2]: row[2:] for row in run.report.tables[0].rows}
-    assert rows["coins, coins vary", "2 × other"] == ("0.0 to 100.0 %", "98.1 to 100.0 %", "5 %")
+    assert rows["coins, coins vary", "2 other tests"] == ("0.0 to 100.0 %", "98.1 to 100.0 %", "5 %")
     assert "None rejects more often" in run.report.headline
 
 

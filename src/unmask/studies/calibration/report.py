@@ -46,6 +46,12 @@ EXPECTED = {
     SIGN_FLIP: "5 % if words alone vary",
     RANKS: MORE,
 }
+SEVERAL = {
+    SECONDARY: "other tests",
+    NARROW: "tests on these words",
+    SIGN_FLIP: "sign flips",
+    RANKS: "tests by signed ranks",
+}
 NO_EFFECT_NOTE = (
     "The share of draws with p < .05. A row about several tests has the lowest and the highest share, and Wilson's"
     " interval of the highest, which exceeds the others by chance alone. “Any other, corrected”: Holm's correction"
@@ -99,7 +105,7 @@ def report(finished: FinishedSteps, options: CalibrationOptions) -> StudyReport 
         note=f"{options.models} {HEADS if options.heads else 'untrained models'} · {options.draws} draws",
         blocks=[
             *(Section(table.title, [replace(table.to_block(), title="")]) for table in shown),
-            Section("Every test", [_tabulate_all(records).to_block(folded=True)]),
+            Section("Details", [_tabulate_all(records).to_block(folded=True)]),
         ],
         tables=tables,
         method=[Text([text.format(layers=LAYERS, size=SIZE, spread=SPREAD, items=items) for text in METHOD])],
@@ -139,7 +145,7 @@ def _tabulate_rates(name: str, title: str, records: Sequence[Record], ways: Sequ
             for group in [[test] for test in tests] if way == UNUSED else [tests] if tests else []:
                 low, high = (choose(group, key=lambda test: float(test["rate"])) for choose in (min, max))
                 shares = dict.fromkeys((_format_share(low["rate"]), _format_share(high["rate"])))
-                test = f"{len(group)} × {way}" if len(group) > 1 else low["test"] and f"{low['test']} ({way})"
+                test = f"{len(group)} {SEVERAL[way]}" if len(group) > 1 else low["test"] and f"{low['test']} ({way})"
                 rows.append((scores, test or way, f"{' to '.join(shares)} %", _format_bounds(high), expected))
     columns = ("Scores", "Test", "Rejects", "95 % interval", "Expected")
     return StudyTable(name, title, columns, rows, note, pd.DataFrame(listed), 2)
@@ -176,7 +182,15 @@ def _tabulate_all(records: Sequence[Record]) -> StudyTable:
         for record in records
     ]
     columns = ("Scores", "Test", "Kind", "Effect", "Rejects", "Draws", "95 % interval")
-    return StudyTable("tests", "", columns, rows, "The file tests.csv has these numbers.", pd.DataFrame(records), 3)
+    return StudyTable(
+        "tests",
+        "Every test by itself",
+        columns,
+        rows,
+        "The file tests.csv has these numbers.",
+        pd.DataFrame(records),
+        3,
+    )
 
 
 def _name_scores(record: Record) -> str:
