@@ -23,7 +23,7 @@ from unmask.measures.base import Context, Measure
 from unmask.measures.recorded import locate_items, read_table
 from unmask.models.handle import ModelHandle, make_handle
 from unmask.options import accepts
-from unmask.results import AuditResult, Measurement, ModelInfo, storage
+from unmask.results import AuditResult, Competence, Measurement, ModelInfo, storage
 from unmask.steps import step
 from unmask.workflows.audit_options import (
     AS_LOADED,
@@ -260,7 +260,13 @@ def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     frame = measure.read_items(file, context, language=settings.language, score_column=column)
     content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()  # not how it is packed
     scoring = {"data_hash": hash_content(content), "noise_floor": None}
-    measurements = [measurement.model_copy(update=scoring) for measurement in measure.analyse_recorded(frame, context)]
+    known = _read_competence(path)
+    measurements = [
+        measurement.model_copy(
+            update=scoring | ({"competence": known[measurement.key]} if measurement.key in known else {})
+        )
+        for measurement in measure.analyse_recorded(frame, context)
+    ]
     configuration = {
         "items": str(file),
         "measures": [measure.name],
@@ -270,6 +276,17 @@ def analyse(items: str | PathLike[str], **options: Any) -> Audit:
     }
     info = ModelInfo(name=name, architecture="recorded scores")
     return Audit(_make_result(info, configuration, settings.seed, measurements), {measure.name: frame})
+
+
+def _read_competence(folder: Path) -> dict[tuple[str, ...], list[Competence]]:
+    """What an audit folder knows of the model besides its items: whether it can do what the measures rely on."""
+    if not (folder / storage.RESULT).is_file() or storage.is_comparison(folder):
+        return {}
+    try:
+        measurements = storage.load(folder).measurements
+    except UnmaskError:  # of an earlier version
+        return {}
+    return {measurement.key: measurement.competence for measurement in measurements if measurement.competence}
 
 
 def read_result(audit: Audit | AuditResult | str | PathLike[str]) -> AuditResult:

@@ -244,10 +244,7 @@ def compare(
     import pandas as pd
 
     settings = CompareOptions(**options)
-    if settings.against and len(after) < 2:
-        raise UnmaskError("--against is for several training runs of one method; give two or more, or leave it out")
-    if not after:
-        raise UnmaskError("there is nothing to compare with; give a model or audit before, and one or more after")
+    _check_number(after, runs=settings.against)
     tasks, loading = settings.tasks(), settings.loading
     for task in tasks:
         task.read_examples()  # raises an error before the work if something is missing
@@ -329,6 +326,13 @@ def _describe_after(before: Subject, others: Sequence[Subject], *, runs: bool) -
         }
     )
     return [together, *sides]
+
+
+def _check_number(after: Sequence[Any], *, runs: bool) -> None:
+    if not after:
+        raise UnmaskError("there is nothing to compare with; give a model or audit before, and one or more after")
+    if runs and len(after) < 2:
+        raise UnmaskError("--against is for several training runs of one method; give two or more, or leave it out")
 
 
 def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -> list[Comparison]:
