@@ -84,8 +84,12 @@ class ComparisonSection:
     def meaning(self) -> str:
         """What the verdict means."""
         meaning = self.warning or self.explanation or MEANINGS[self.verdict]
-        is_change = self.verdict in ("improved", "worse", "overshot")
-        return f"{meaning} {ONE_RUN}" if is_change and not self.comparison.runs else meaning
+        return f"{meaning} {ONE_RUN}" if self.is_about_one_run else meaning
+
+    @property
+    def is_about_one_run(self) -> bool:
+        """Whether there is a change, and it was seen in a single training run."""
+        return self.verdict in ("improved", "worse", "overshot") and not self.comparison.runs
 
     @property
     def headline(self) -> str:

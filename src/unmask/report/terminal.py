@@ -15,7 +15,14 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from unmask.report.blocks import Block, KeyFigure, Section, Table, Text
-from unmask.report.comparison import ComparisonSection, closing_blocks, find_side, opening_blocks, pearson_matrix
+from unmask.report.comparison import (
+    ONE_RUN,
+    ComparisonSection,
+    closing_blocks,
+    find_side,
+    opening_blocks,
+    pearson_matrix,
+)
 from unmask.report.default_blocks import NOT_BIAS, MeasureSection
 from unmask.results import AuditResult, Caveat, ComparisonResult
 
@@ -52,6 +59,8 @@ def show_comparison(result: ComparisonResult, sections: Sequence[ComparisonSecti
         if comparison.short_cost:
             verdict.append(f", {comparison.short_cost}", style="bold yellow")
         console.print(verdict)
+        if section.is_about_one_run:
+            console.print(RichText(ONE_RUN, style="dim"))
         _show_finding(section.warning, f"{section.headline} {comparison.cost}".rstrip(), console)
         show_blocks([*section.key_figures[:1], *section.other_blocks], console)
         show_blocks(closing_blocks(result, sections, index), console)
