@@ -42,7 +42,7 @@ HALF_PRECISION = Caveat(
     text="The model computes in half precision, so that small effects are lost in rounding. Load it in float32.",
 )
 
-INCONCLUSIVE = "Inconclusive: {}. Its numbers show neither bias nor its absence."
+INCONCLUSIVE = "Inconclusive: {}. These numbers show neither bias nor its absence."
 
 MODEL_TYPES = {
     "masked-lm": "a masked language model",

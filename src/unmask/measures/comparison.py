@@ -177,16 +177,17 @@ def combine_comparisons(measure: Measure, comparisons: Sequence[Comparison], nam
         verdict = None if first.changes[key].verdict is None else judge(tested, noise_floor=first.noise_floor)
         judged[key] = tested.model_copy(update={"verdict": verdict})
     runs = [comparison.after for comparison in comparisons]
-    inconclusive = next((comparison.inconclusive for comparison in comparisons if comparison.inconclusive), "")
-    verdict = "inconclusive" if inconclusive else (judged[main].verdict if main else None) or "no reliable change"
+    first_inconclusive = next((comparison for comparison in comparisons if comparison.inconclusive), None)
+    verdict = "inconclusive" if first_inconclusive else (judged[main].verdict if main else None) or "no reliable change"
     headline = [_describe_runs(main, judged[main], verdict, comparisons)] if main else []
+    headline = first_inconclusive.headline if first_inconclusive else headline
     return first.model_copy(
         update={
             "after": name,
             "runs": runs,
             "changes": judged,
             "verdict": verdict,
-            "inconclusive": inconclusive,
+            "inconclusive": first_inconclusive.inconclusive if first_inconclusive else "",
             "headline": headline,
             "details": {},
             "caveats": [caveat for caveat in first.caveats if caveat.code != "one-run"],
@@ -231,12 +232,14 @@ def _standard_error(test: Estimate) -> float | None:
 
 def _describe_runs(name: str, change: Change, verdict: Verdict, comparisons: Sequence[Comparison]) -> str:
     """What happened to the main figure over all runs."""
-    (before, after), estimate = change.values, change.change
-    single = ", ".join(number(comparison.changes[name].values[1], comparison.digits) for comparison in comparisons)
+    (before, after), estimate, digits = change.values, change.change, comparisons[0].digits
+    single = ", ".join(number(comparison.changes[name].values[1], digits) for comparison in comparisons)
+    test = "" if estimate.interval is None else f" {format_interval(estimate.interval, digits)}"
+    test += "" if estimate.p_adjusted is None else f", p {p_value(estimate.p_adjusted)}"
     return (
-        f"{capital(verdict)} over {len(comparisons)} training runs: {name} was {number(before)}, and is {number(after)}"
-        f" on average ({single}); change {number(estimate.value)} {format_interval(estimate.interval)},"
-        f" p {p_value(estimate.p_adjusted)}. The interval covers other runs and other items."
+        f"{capital(verdict)} over {len(comparisons)} training runs: the figure “{name}” was {number(before, digits)}"
+        f" before and is {number(after, digits)} on average ({single}); change {number(estimate.value, digits)}{test}."
+        " The interval covers other runs and other items."
     )
 
 

@@ -30,7 +30,8 @@ MEANINGS = {
     "no reliable change": "Any change may be chance. This does not show that nothing changed.",
     "overshot": "The bias was reversed instead of reduced.",
     "worse": "The bias is larger than before, by more than chance explains.",
-    "negligible change": "The bias is nearly the same as before.",
+    "negligible change": "The change is too small to matter. If its interval reaches beyond what is negligible, it may"
+    " be larger.",
     "inconclusive": "Nothing can be concluded about bias.",
     NOT_INTERPRETABLE: "These items cannot show bias.",
 }

@@ -172,8 +172,13 @@ class Competence(Record):
         if self.value is None:
             return f"asked to {self.task}, {subject} does not give numbers"
         verb = "can" if self.passed else "cannot reliably"
-        shares = f"right in {self.value:.0%} of {self.n:,}; by chance {self.chance:.0%}, needed {self.least:.0%}"
-        return f"{subject} {verb} {self.task} ({shares})"
+        right, chance, least = (f"{100 * share:.0f}\u00a0%" for share in (self.value, self.chance, self.least))
+        figures = f"right in {right} of {self.n:,}; guessing gives {chance}, and {least} are needed"
+        if self.value >= self.least and self.interval and not self.passed:
+            low, high = (f"{100 * end:.0f}" for end in self.interval)
+            figures = f"right in {right} of {self.n:,}, but the 95\u00a0% interval, {low} to {high}\u00a0%, includes"
+            figures += f" the {chance} that guessing gives"
+        return f"{subject} {verb} {self.task} ({figures})"
 
 
 class Origin(Record):

@@ -9,12 +9,13 @@ that a measure calls negligible, and *large* the smallest that it calls large.
     p < .05 after correction, and the interval excludes the neutral value:
         the value is within the margin                                        negligible
         otherwise                                                             clear
-    a large effect would probably have gone undetected                        too few
+    a large effect would be found with a probability below 80 %               too few
     otherwise                                                                 unclear
 
 The interval of a corrected test is as wide as its correction demands (`measures.base.set_adjusted_p`), so it excludes
-the neutral value where p < .05. Where both come from different methods, both must agree. An effect is probably detected
-if the test finds it with a probability of 80 % (`Estimate.detectable`).
+the neutral value where p < .05. Where both come from different methods, both must agree. `Estimate.detectable` is the
+effect that a test finds with a probability of 80 %. A negligible outcome excludes a larger effect only if the whole
+interval is within the margin (`is_equivalent`).
 
 A **change** of a figure in which zero is no bias is judged as follows. `b` is the figure before, `a` after. A figure is
 clear on its side of zero where its 95 % interval excludes zero (where there is no interval, as in `published`: where
@@ -90,11 +91,18 @@ def judge_test(
     if is_noise(value, noise_floor):
         return "noise"
     bounds = None if test.interval is None else [end - test.neutral for end in test.interval]
-    if bounds is not None and margin and -margin <= bounds[0] <= bounds[1] <= margin:
+    if margin and is_equivalent(test, margin):
         return "negligible"
     if is_significant(test.p_adjusted) and (bounds is None or not bounds[0] <= 0 <= bounds[1]):
         return "negligible" if abs(value) < margin else "clear"
     return "unclear" if largest == inf or (test.detectable or inf) <= largest else "too few"
+
+
+def is_equivalent(test: Estimate, margin: float) -> bool:
+    """Whether the whole interval of a test is within the margin, so that a larger effect is excluded."""
+    if test.interval is None:
+        return False
+    return all(abs(end - test.neutral) <= margin for end in test.interval)
 
 
 def is_clear(test: Estimate | None, noise_floor: float | None = None, *, margin: float = 0.0) -> bool:

@@ -46,6 +46,8 @@ COST_SIZES = ((1.02, "negligible"), (1.1, "small"), (1.5, "moderate"), (inf, "he
 """Upper limits of the factor of the perplexity (e to the power of the loss), and what costs below each are called."""
 ACCURACY_SIZES = ((0.005, "negligible"), (0.02, "small"), (0.1, "moderate"), (inf, "heavy"))
 """Upper limits of the fall of a share of right answers."""
+CHANCE = 0.6
+"""Below this share of right pronouns, a model hardly does better than by guessing."""
 LOST = 0.1
 """A fall of the log odds of the right pronoun by more than this share is a cost, though the pronoun is still right."""
 
@@ -357,15 +359,18 @@ def _describe_masked_words(task: Usefulness) -> str:
     values = f"loss {_format_change(loss)}"
     if accuracy := task.figures.get("accuracy"):
         values += f"; right in {_format_share(accuracy)} of the words"
-    likely = "as likely as" if not is_significant(loss.p_value) else "less likely than" if loss.change > 0 else ""
-    return f"Masked words are {likely or 'more likely than'} before on {task.n:,} neutral sentences ({values})."
+    if not is_significant(loss.p_value):
+        return f"No clear change in how likely masked words are on {task.n:,} neutral sentences ({values})."
+    likely = "less" if loss.change > 0 else "more"
+    return f"Masked words are {likely} likely than before on {task.n:,} neutral sentences ({values})."
 
 
 def _describe_stated_gender(task: Usefulness) -> str:
     """Whether the model still prefers the right pronoun, and as clearly as before; empty if it does."""
     accuracy, log_odds = task.figures["accuracy"], task.figures.get("log_odds")
     if fell := _fell_by(accuracy):
-        verb = "It no longer knows" if fell >= ACCURACY_SIZES[-2][0] else "It partly unlearned"
+        verb = "It unlearned much about" if fell >= ACCURACY_SIZES[-2][0] else "It partly unlearned"
+        verb = "It no longer knows" if accuracy.after < CHANCE else verb
         return (
             f"{verb} gender where a sentence states it (my sister … herself): the right pronoun is preferred in"
             f" {_format_share(accuracy)} of {task.n:,} sentences."
