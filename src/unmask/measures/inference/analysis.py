@@ -297,6 +297,6 @@ def explain_flaw(gendered: pd.DataFrame) -> str:
             f" occupations and as plain error with {opposite} ones"
         )
     return (
-        f"{percent(error, 0)} of its answers go against the stereotype and {percent(bias, 0)} follow it, so answers"
-        " other than neutral are errors as much as bias"
+        f"{percent(error, 0)} of the model’s answers go against the stereotype and {percent(bias, 0)} follow it; many"
+        " of its answers other than neutral are therefore errors, not bias"
     )
