@@ -273,8 +273,9 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
 
 def _compare_means(first: NDArray[np.float64], second: NDArray[np.float64] | None = None) -> IntervalEstimate:
     """A mean, or the difference of two (Welch); without an interval where nothing varies."""
-    value = float(first.mean() - (0.0 if second is None else second.mean())) if first.size else None
-    if value is None or min(part.size for part in (first, second) if part is not None) < 2:
+    fewest = min(part.size for part in (first, second) if part is not None)
+    value = float(first.mean() - (0.0 if second is None else second.mean())) if fewest else None
+    if value is None or fewest < 2:
         return IntervalEstimate(value)
     if second is None:
         test = stats.ttest_1samp(first, 0.0) if np.ptp(first) else None

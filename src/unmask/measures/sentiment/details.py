@@ -177,7 +177,7 @@ def _show_certainty(test: Estimate, digits: int) -> str:
 
 
 def _show_noise(measurement: Measurement) -> str:
-    return f"within the noise of the computation ({measurement.noise_floor:.2g})"
+    return f"within the noise of the computation ({measurement.noise_floor or 0.0:.2g})"
 
 
 def _count_texts(details: Ratings) -> str:
