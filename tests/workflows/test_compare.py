@@ -681,6 +681,9 @@ def test_training_runs_are_one_model_after(audit_with_bias: Audited, tmp_path: P
     assert together.verdict == "no reliable change"
     assert "3 training runs: the figure “stereotype” was" in together.headline_text
     assert compared.verdict == together.full_verdict
+    for change in (change.change for change in together.changes.values()):
+        if change.interval is not None and change.p_adjusted is not None:
+            assert (change.interval[0] > 0 or change.interval[1] < 0) == (change.p_adjusted < 0.05)
     page = compared.text()
     assert "Training runs of one method" in page
     assert "another training run may differ" in page  # said of each run alone

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from unmask.errors import UnmaskError
+from unmask.measures.base import set_adjusted_p
 from unmask.results import Change, Comparison, Estimate, Measurement, Verdict
 from unmask.results.formatting import capital, number, p_value
 from unmask.results.formatting import interval as format_interval
@@ -173,7 +174,7 @@ def combine_comparisons(measure: Measure, comparisons: Sequence[Comparison], nam
     adjusted |= dict(zip(secondary, holm(list(secondary.values())), strict=True))
     judged = {}
     for key, change in changes.items():
-        tested = change.update_change(p_adjusted=adjusted[key])
+        tested = change.model_copy(update={"change": set_adjusted_p(change.change, adjusted[key])})
         verdict = None if first.changes[key].verdict is None else judge(tested, noise_floor=first.noise_floor)
         judged[key] = tested.model_copy(update={"verdict": verdict})
     runs = [comparison.after for comparison in comparisons]

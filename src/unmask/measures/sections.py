@@ -93,10 +93,11 @@ def section(
     """The section of a measurement. `same_measure` are all measurements of its measure in the report."""
     measure = registry.find_measure(measurement.name)
     same_measure = same_measure or [measurement]
-    reason = unreadable(measurement)
+    is_incompetent = bool(measurement.explain_incompetence())
+    reason = "the model cannot do what this measure relies on" if is_incompetent else unreadable(measurement)
     own_blocks = measure.blocks(measurement, items) if measure else None
     blocks = default_blocks(measurement) if own_blocks is None else own_blocks
-    if measurement.explain_incompetence():
+    if is_incompetent:
         blocks = _withhold_verdicts(blocks)
     return MeasureSection(
         measurement=measurement,

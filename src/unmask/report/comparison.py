@@ -118,7 +118,8 @@ class ComparisonSection:
 
 def heading(result: ComparisonResult) -> str:
     """The models compared, in a line."""
-    names = [side.name for side in result.after]
+    together = {comparison.after: None for comparison in result.comparisons if comparison.runs}
+    names = list(together) or [side.name for side in result.after]
     after = ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} models"
     return f"{result.before.name} → {after}"
 
