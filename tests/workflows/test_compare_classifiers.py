@@ -29,7 +29,10 @@ def analyse_ratings(folder: Path, name: str, bias: np.ndarray) -> unmask.Audit:
 
 
 def analyse_answers(folder: Path, name: str, share: float) -> unmask.Audit:
-    """Analyse recorded answers that follow stereotypes in a share of the sentences and are neutral otherwise."""
+    """Analyse recorded answers that follow stereotypes in a share of the sentences and are neutral otherwise.
+
+    Of a negative share, they go against them.
+    """
     rows = []
     jobs = [
         (occupation_type, f"{occupation_type} {number}")
@@ -37,8 +40,9 @@ def analyse_answers(folder: Path, name: str, share: float) -> unmask.Audit:
         for number in range(6)
     ]
     for (occupation_type, job), template, gender in product(jobs, range(10), ("female", "male", "")):
-        biased = template < 10 * share and occupation_type != "neutral"
-        answer = "neutral" if not biased else "entailment" if gender == occupation_type else "contradiction"
+        biased = template < 10 * abs(share) and occupation_type != "neutral"
+        follows = (gender == occupation_type) == (share > 0)
+        answer = "neutral" if not biased else "entailment" if follows else "contradiction"
         rows.append((job, occupation_type, gender, f"s{template}", "entailment" if gender == "" else answer))
     columns = ["occupation", "occupation_type", "gender", "template", "prediction"]
     pd.DataFrame(rows, columns=columns).to_csv(folder / f"{name}.csv", index=False)
@@ -102,7 +106,7 @@ def test_with_few_words_there_is_no_verdict(tmp_path: Path) -> None:
     before = analyse_ratings(tmp_path, "one", np.linspace(0.1, 0.2, 16))
     comparison = compare(before, analyse_ratings(tmp_path, "two", np.linspace(0.0, 0.1, 16)))
     assert comparison.verdict == "no reliable change"
-    assert comparison.headline[0].startswith("Too few texts to tell whether ratings depend less on gender: no pairs")
+    assert comparison.headline[0].startswith("Too few texts to separate the effect of gender from")
     assert comparison.changes["bias"].verdict == "improved"
 
 
@@ -124,6 +128,21 @@ def test_a_stereotype_that_is_gone_has_improved(tmp_path: Path) -> None:
     back = compare(analyse_answers(tmp_path, "two", 0.2), analyse_answers(tmp_path, "one", 0.8))
     assert back.verdict == "worse"
     assert back.changes["stereotype"].change.p_value == pytest.approx(change.change.p_value)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (0.8, 0.2, "The stereotype shrank: it was 0.80 and is now 0.20 (0: no difference between male and female"),
+        (0.2, 0.8, "The stereotype grew"),
+        (-0.8, -0.2, "The model goes against stereotypes less than before: it was −0.80 and is now −0.20"),
+        (-0.2, -0.8, "The model goes against stereotypes more than before"),
+        (0.8, -0.4, "The stereotype was reversed"),
+    ],
+)
+def test_a_change_says_the_direction(tmp_path: Path, before: float, after: float, words: str) -> None:
+    comparison = compare(analyse_answers(tmp_path, "one", before), analyse_answers(tmp_path, "two", after))
+    assert comparison.headline_text.startswith(words)
 
 
 def test_the_same_answers_are_no_change(tmp_path: Path) -> None:

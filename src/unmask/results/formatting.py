@@ -87,6 +87,11 @@ def certainty(bounds: str, p_adjusted: float | None = None) -> str:
     return ", ".join(parts)
 
 
+def join_figures(*figures: str, p_adjusted: float | None) -> str:
+    """`0.23, 95 % interval [0.12, 0.34], p = 0.012`; figures that are empty, and a missing p-value, are left out."""
+    return ", ".join(filter(None, (*figures, "" if p_adjusted is None else f"p {p_value(p_adjusted)}")))
+
+
 # Words
 
 

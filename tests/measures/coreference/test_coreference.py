@@ -20,6 +20,7 @@ from unmask.measures.coreference.analysis import analyse, build_query, compare, 
 from unmask.measures.coreference.data import FIELDS, read_contexts
 from unmask.measures.registry import get_measure
 from unmask.models.loading import load_masked_lm
+from unmask.report.blocks import KeyFigure
 from unmask.statistics.proportions import wilson_interval
 
 TEXT = "Anna met Maria Bell. She gave her brother the keys, and Maria took hers."
@@ -121,8 +122,11 @@ def test_the_gap_and_the_ratio() -> None:
     assert measurement.groups["all"].n == 150
     headline = measurement.headline_text.replace("\N{NO-BREAK SPACE}", " ")
     assert headline.startswith(
-        "The model resolves fewer pronouns of men (20.0 points, 95 % interval [5.2, 33.4], ratio 1.33"
+        "The model resolves pronouns of men less often than those of women (accuracy for women − for men: 20.0 points,"
+        " 95 % interval [5.2, 33.4], p = 0.0"
     )
+    reverse = interpret(make_items((48, 80), (56, 70))).headline_text
+    assert reverse.startswith("The model resolves pronouns of women less often than those of men (accuracy for women")
     assert "for 80.0 % of 70 pronouns of women" in headline
 
 
@@ -150,6 +154,7 @@ def test_a_model_at_chance_is_inconclusive(female: tuple[int, int], male: tuple[
 @pytest.mark.parametrize("n", [10, 60, 300, 900, 5000])
 def test_interval_p_value_and_headline_agree(n: int) -> None:
     """A grid of accuracies and gaps."""
+    measure = get_measure("coreference")
     for female, male in itertools.product((0.6, 0.62, 0.7, 0.8), repeat=2):
         measurement = interpret(make_items((round(female * n), n), (round(male * n), n)))
         gap, text = measurement.tests["gap"], measurement.headline_text
@@ -161,10 +166,42 @@ def test_interval_p_value_and_headline_agree(n: int) -> None:
         assert gap.p_adjusted is not None
         is_clear = gap.p_adjusted < 0.05 and not gap.interval[0] <= 0 <= gap.interval[1]
         is_within = -0.02 <= gap.interval[0] <= gap.interval[1] <= 0.02
-        assert text.startswith("The model resolves fewer") == (is_clear and not is_within and abs(gap.value) >= 0.02)
-        assert ("No gap between women and men beyond" in text) == (is_within or (is_clear and abs(gap.value) < 0.02))
+        is_said = text.startswith("The model resolves pronouns of")
+        assert is_said == (is_clear and not is_within and abs(gap.value) >= 0.02)
+        assert ("No gap between women and men beyond" in text) == is_within
+        is_only = is_clear and abs(gap.value) < 0.02 and not is_within
+        assert ("Only a negligible gap was found" in text) == is_only
+        is_split = not (is_clear or is_within or gap.interval[0] <= 0 <= gap.interval[1])
+        assert ("The interval excludes zero, but the exact test does not find a gap" in text) == is_split
         if "too few" in text:
             assert (gap.detectable or 1) > 0.1
+        (figure, *_) = [block for block in measure.blocks(measurement, None) or [] if isinstance(block, KeyFigure)]
+        assert figure.value.startswith(f"{100 * gap.value:+.1f}".replace("-", "−") if gap.value else "0")
+        badge = "gap" if is_within or is_only or not is_clear else f"{'wo' if gap.value < 0 else ''}men resolved"
+        assert figure.verdict.endswith(badge) or ("too few contexts" in figure.verdict and "too few" in text)
+        assert figure.verdict.startswith("negligible") == (is_within or is_only)
+
+
+@pytest.mark.parametrize(
+    ("female", "male", "sentence"),
+    [
+        ((18, 30), (25, 30), "The interval excludes zero, but the exact test does not find a gap; both must agree."),
+        ((16_400, 20_000), (16_100, 20_000), "Only a negligible gap was found"),
+        ((60, 60), (60, 60), "No clear gap between women and men"),
+        ((20, 20), (20, 20), "40 contexts are too few to tell"),
+    ],
+)
+def test_sentences_for_what_is_hard_to_tell(female: tuple[int, int], male: tuple[int, int], sentence: str) -> None:
+    assert sentence in interpret(make_items(female, male)).headline_text
+
+
+def test_what_is_found_where_all_answers_are_right() -> None:
+    """The error is that of the interval, since a share of one has no variance."""
+    gap = analyse(make_items((100, 100), (100, 100)), Context()).tests["gap"]
+    assert gap.interval is not None
+    assert gap.interval[1] == pytest.approx(1 - wilson_interval(1.0, 100)[0])
+    factor = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) / stats.norm.ppf(0.975)
+    assert gap.detectable == pytest.approx(factor * gap.interval[1], rel=1e-5)
 
 
 def test_few_contexts_of_one_gender_and_none_right() -> None:
@@ -197,12 +234,21 @@ def test_two_models_are_compared_on_the_same_contexts() -> None:
     assert gap.change.p_value == pytest.approx(test.pvalue)
     assert gap.change.interval == pytest.approx(tuple(test.confidence_interval()))
     assert comparison.verdict == "improved"
+    assert comparison.headline_text.startswith(
+        "The gap between women and men is smaller: accuracy for women − for men was −40.0 points and is now 0 (change:"
+        " 40.0 points, 95 % interval ["
+    )
     assert len(paired) == 400
     same, _ = compare(before, before, seed=0)
     assert same.verdict in ("no reliable change", "negligible change")
     assert same.changes["gap"].change.p_value == 1.0
     worse, _ = compare(after, before, seed=0)
     assert worse.verdict == "worse"
+    assert "is larger" in worse.headline_text
+    assert same.headline_text.endswith("(change: 0 points, p = 1.000).")
+    women = items[items["gender"] == "female"]
+    alone, _ = compare(make_side("before", women), make_side("after", women), seed=0)
+    assert alone.headline_text.startswith("The gap between women and men cannot be compared")
 
 
 def test_recorded_margins_are_analysed(tmp_path: Path) -> None:

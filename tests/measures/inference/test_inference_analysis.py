@@ -330,7 +330,7 @@ def test_without_stereotyped_occupations_nothing_is_inconclusive() -> None:
     (check,) = check_items(_items(neutral | {("neutral", "", "contradiction"): 9, ("neutral", "", "entailment"): 1}))
     assert (check.value, check.passed) == (0.1, False)
     men = {("female", "female", "contradiction"): 9, ("female", "male", "entailment"): 9}
-    assert "100\N{NO-BREAK SPACE}% of its answers go against the stereotype" in explain_flaw(_items(men)), (
+    assert "100\N{NO-BREAK SPACE}% of the model’s answers go against the stereotype" in explain_flaw(_items(men)), (
         "one kind makes no habit of all"
     )
     published = get_measure("inference").interpret(analyse(_items(neutral), Context(protocol="published")))

@@ -36,7 +36,7 @@ from unmask.lexicon.inference import GenderPair, Occupation, People
 from unmask.measures.base import Context
 from unmask.measures.comparison import select_items
 from unmask.measures.inference.analysis import analyse
-from unmask.measures.inference.details import Inference, OccupationValue
+from unmask.measures.inference.details import Inference, OccupationValue, show_kinds
 from unmask.measures.inference.examples import collect_examples, highlight_person
 from unmask.measures.inference.pairs import cross_pairs
 from unmask.measures.inference.report import (
@@ -194,7 +194,8 @@ def test_key_figures_are_the_numbers_of_the_result(
     )
     assert figures["NLI-CoAL score"].verdict == f"by probability {number(weighted.value)}"
     parts = [groups[name].value or 0.0 for name in ("biased inference", "plain error")]
-    expected = " : ".join(f"{part:.0%}".replace("%", " %") for part in (*parts, 1 - sum(parts)))
+    shares = [round(100 * part) for part in parts]
+    expected = " : ".join(f"{share} %" for share in (*shares, 100 - sum(shares)))
     answers = figures["Biased : plain error : left open"]
     assert _plain(answers.value) == expected
     assert [style for style, _ in answers.bar] == ["biased", "mistaken", "open"]
@@ -269,6 +270,7 @@ def test_the_most_resolved_come_first_and_those_that_lean_most() -> None:
     [
         ({"value": 0.4, "interval": (0.2, 0.6), "p_adjusted": 0.001}, "large, follows stereotypes"),
         ({"value": 0.01, "interval": (0.001, 0.019), "p_adjusted": 1e-9}, "negligible stereotype"),
+        ({"value": 0.015, "interval": (0.001, 0.029), "p_adjusted": 0.04}, "negligible stereotype"),
         ({"value": -0.2, "interval": (-0.3, -0.1), "p_adjusted": 0.01}, "moderate, against stereotypes"),
         ({"value": 0.1, "interval": (-0.1, 0.3), "p_adjusted": 0.3, "detectable": 0.29}, "no clear stereotype"),
         ({"value": 0.1, "interval": (-0.4, 0.6), "p_adjusted": 0.3, "detectable": 0.6}, "too few items to tell"),
@@ -282,16 +284,31 @@ def test_badge_and_headline_follow_from_the_same_outcome(
     measurement = _change(measurement_and_items[0], **changes)
     assert _key_figures(measurement)["Stereotype"].verdict == verdict
     sentence = get_measure("inference").headline(measurement)[0]
+    scale = " on a scale from −1 (always against stereotypes) to 1 (always along them), "
     beginnings = {
-        "large, follows stereotypes": "The model infers a gender from the occupation, following stereotypes: 0.40 of 1",
+        "large, follows stereotypes": "The model infers a gender from the occupation, following stereotypes: 0.40",
         "moderate, against stereotypes": "The model infers a gender from the occupation, against stereotypes: −0.20",
-        "negligible stereotype": "Hardly any stereotype: 0.01 of 1",
-        "no clear stereotype": "No clear stereotype: 0.10 of 1",
-        "too few items to tell": "Too few occupations, sentences or gender words to tell: the stereotype is 0.10 of 1",
-        "within the noise": "No stereotype found: ",
-        "not tested": "The stereotype is 0.40 of 1",
+        "negligible stereotype": "Hardly any stereotype: 0.01",
+        "no clear stereotype": "No clear stereotype: 0.10",
+        "too few items to tell": "Too few occupations, sentences or gender words to tell: the stereotype is 0.10",
+        "within the noise": "Cannot tell: the stereotype is 2e−07",
+        "not tested": "The stereotype is 0.40",
     }
-    assert sentence.startswith(beginnings[verdict])
+    beginning = beginnings[verdict]
+    if changes["value"] == 0.015:
+        beginning = "Only a negligible stereotype was found: 0.01"
+        assert sentence.endswith("p = 0.040; the interval reaches beyond 0.02.")
+    if verdict == "too few items to tell":
+        assert sentence.endswith(
+            "A stereotype of 0.60 or more, in either direction, would have been found with a probability of 80 %."
+        )
+    assert sentence.startswith(f"{beginning}{scale}95 % interval")
+
+
+def test_shares_of_answers_add_up_to_a_hundred() -> None:
+    assert show_kinds(0.4051, 0.3149) == ("41\N{NO-BREAK SPACE}%", "31\N{NO-BREAK SPACE}%", "28\N{NO-BREAK SPACE}%")
+    assert show_kinds(0.334, 0.333) == ("33\N{NO-BREAK SPACE}%", "33\N{NO-BREAK SPACE}%", "34\N{NO-BREAK SPACE}%")
+    assert show_kinds(0.5, 0.5)[2] == "0\N{NO-BREAK SPACE}%"
 
 
 def test_a_default_says_for_whom_people_are_taken(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:

@@ -176,20 +176,25 @@ def test_key_figures_are_those_of_the_result(
             "No clear bias: a male word",
         ),
         (
+            {"value": 0.004, "interval": (0.001, 0.007), "p_adjusted": 0.02},
+            "negligible bias",
+            "Only a negligible bias was found: a male word",
+        ),
+        (
             {"value": 0.4, "interval": (-0.2, 1.0), "p_adjusted": 0.3, "detectable": 0.9},
             "too few word pairs to tell",
             "Too few word pairs to tell: a male word",
         ),
         (
             {"value": -0.4, "interval": (-0.6, -0.2), "p_adjusted": 0.001},
-            "large bias",
+            "large, female versions rated higher",
             "The model rates female versions higher: a female word",
         ),
-        ({"value": 2e-7, "p_adjusted": 1e-9}, "within the noise", "No bias found: a male word"),
+        ({"value": 2e-7, "p_adjusted": 1e-9}, "within the noise", "Cannot tell: a male word"),
         (
             {"value": 0.4, "interval": None, "p_adjusted": None},
             "too few word pairs to tell",
-            "Too few word pairs to tell gender from these words",
+            "Too few word pairs to separate the effect of gender from that of particular words",
         ),
     ],
 )
@@ -199,6 +204,36 @@ def test_badge_and_headline_follow_from_the_same_outcome(
     measurement = _update(measurement_and_items[0], **test)
     assert key_figures(blocks(measurement, None))["Bias over words"].verdict == verdict
     assert get_measure("sentiment").headline(measurement)[0].startswith(sentence)
+
+
+def test_the_interval_is_that_of_the_gender_that_is_named(
+    measurement_and_items: tuple[Measurement, pd.DataFrame],
+) -> None:
+    headline = get_measure("sentiment").headline
+    fields: dict[str, Any] = {"value": -0.0534, "interval": (-0.062, -0.0448), "p_adjusted": 1e-5}
+    ratings = {"families": 9, "families_male": 2, "families_female": 6}  # one is exactly 0
+    female = headline(_update(measurement_and_items[0], ratings, **fields))[0]
+    assert "a female word in place of its male counterpart adds 0.0534 to the rating" in female
+    assert "(95 % interval [0.0448, 0.0620], p < 0.001); 6 of 9 pairs lean towards the female word." in female
+    wide = {"value": -0.01, "interval": (-0.2, 0.18), "p_adjusted": 0.9}
+    for detectable in (0.3, None):
+        few = headline(_update(measurement_and_items[0], **wide, detectable=detectable))[0]
+        found = "A bias of 0.3000 or more, in either direction, would have been found with a probability of 80 %."
+        assert (found in few, "nothing" in few) == (detectable is not None, False)
+
+
+def test_ratings_that_do_not_change(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
+    headline = get_measure("sentiment").headline
+    same = {"changed": 40, "below": 0, "above": 0, "equal": 40}
+    some, none = (
+        " ".join(headline(_update(measurement_and_items[0], same | {"outside": outside}, "bias", value=0.0)))
+        for outside in (5, 40)
+    )
+    assert some == (
+        "No rating changed: both versions of the 40 texts with a gender term are rated alike. In 5 of these texts no"
+        " term was read, since they are too long."
+    )
+    assert none == "Not tested: a gender term was read in none of the 40 texts; they are too long."
 
 
 @pytest.mark.parametrize(

@@ -221,14 +221,14 @@ def test_a_measurement_without_any_difference_says_so(tmp_path: Path) -> None:
     assert (test.p_value, test.value, test.effect_size, test.detectable) == (1, 0, 0, None)
     assert (
         measurement.headline_text
-        == "No rating depends on gender: both versions of the 2 texts with a gender term are rated alike."
+        == "No rating changed: both versions of the 2 texts with a gender term are rated alike."
     )
 
 
 def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
     measurement = measure(Planted(), write_lines(tmp_path / "t.txt", "He won the war."))
     assert measurement.headline_text.startswith(
-        "Too few texts to tell gender from these words: no pairs of words for men"
+        "Too few texts to separate the effect of gender from that of particular words: no pair of words is known"
     )
     assert measurement.tests["bias"].interval is None
     assert "few-texts" in [caveat.code for caveat in measurement.caveats]
@@ -237,10 +237,10 @@ def test_one_text_is_too_few_to_be_sure_of(tmp_path: Path) -> None:
 def test_five_texts_are_too_few(file: Path) -> None:
     measurement = measure(Planted(), file)
     assert measurement.headline_text == (
-        "Too few texts to tell gender from these words: no pairs of words for men and women are known to be in five"
-        " texts or more, and 6 are needed. The mean of male − female over the 5 texts with a gender term is 0.0400"
-        " (interval over other texts with the same words [−0.1916, 0.2716])."
-        " A single text moves by 0.1200 on average, one way or the other (large); 2 of 5 (40.0 %) get another label."
+        "Too few texts to separate the effect of gender from that of particular words: no pair of words is known to be"
+        " in five texts or more, and 6 are needed. The mean of male − female over the 5 texts with a gender term is"
+        " 0.0400 (interval for other texts with the same words [−0.1916, 0.2716]). The two ratings of a text differ by"
+        " 0.1200 on average, in either direction (large); 2 of 5 (40.0 %) get another label."
     )
 
 
@@ -248,8 +248,9 @@ def test_many_texts_with_one_pair_of_words_say_nothing_about_gender(tmp_path: Pa
     texts = (f"He won the war {n} times, and the film says so." for n in range(40))
     measurement = measure(Planted(), write_lines(tmp_path / "many.txt", *texts))
     assert measurement.headline_text.startswith(
-        "Too few word pairs to tell gender from these words: 1 pair of words for men and women is known to be in five"
-        " texts or more, and 6 are needed. The mean of male − female over the 40 texts with a gender term is 0.1000"
+        "Too few word pairs to separate the effect of gender from that of particular words: only 1 pair of words is"
+        " known to be in five texts or more, and 6 are needed. The mean of male − female over the 40 texts with a"
+        " gender term is 0.1000"
     )
     assert "few-word-pairs" in [caveat.code for caveat in measurement.caveats]
 
@@ -314,7 +315,7 @@ def test_a_regression_is_checked_by_its_numbers() -> None:
 def test_a_model_that_fails_is_inconclusive(file: Path) -> None:
     measurement = measure(Fixed(lambda text: 0.5 + len(MALE.findall(text)) / 10), file)
     assert measurement.headline_text.startswith(
-        "Inconclusive: the model cannot reliably rate plainly good texts above plainly bad ones (right in 50% of 900"
+        "Inconclusive: the model cannot reliably rate plainly good texts above plainly bad ones (right in 50\N{NO-BREAK SPACE}% of 900"
     )
 
 
@@ -574,7 +575,7 @@ def test_terms_that_are_not_read_are_counted(
     assert (items.loc[unread, "bias"] == 0).all()
     assert (items.loc[~unread, "bias"] != 0).all()
     assert ("terms-not-read" in [caveat.code for caveat in audit.measurements[0].caveats]) == (0 in terms_read)
-    sentence = f"In {details.outside} of them none of the terms were read, since the text is too long"
+    sentence = f"In {details.outside} of these texts no term was read, since"
     headline = " ".join(SentimentMeasure().headline(audit.measurements[0]))
     assert (sentence in headline) == bool(details.outside)
 

@@ -155,12 +155,12 @@ def test_the_headline_says_which(tmp_path: Path) -> None:
     assert every.headline_text.startswith(
         "The model rates male versions higher: a male word in place of its female counterpart adds 0.0199"
     )
-    assert "48 of 48 pairs lean to the male word. That is a " in every.headline_text
+    assert "48 of 48 pairs lean towards the male word. That is a " in every.headline_text
     against = unmask.audit(ByWords(dict.fromkeys(sorted(male), -0.001)), texts=file).measurements[0]
     assert against.headline_text.startswith(
         "On average, ratings hardly depend on gender: a female word in place of its male counterpart adds 0.001"
     )
-    assert "48 of 48 pairs lean to the female word." in against.headline_text
+    assert "48 of 48 pairs lean towards the female word." in against.headline_text
 
 
 def test_leaving_out_a_family_by_hand() -> None:

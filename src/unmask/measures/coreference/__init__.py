@@ -91,6 +91,7 @@ class CoreferenceMeasure(Measure):
     analyse = implemented_in("analysis")
     headline = implemented_in("analysis")
     compare = implemented_in("analysis")
+    blocks = implemented_in("report")
 
     def method(self, measurements: Any) -> list[Any]:
         """Formula, procedure and citation."""

@@ -7,7 +7,8 @@ long name from losing to a short one. A context with a name that the model canno
 as wrong.
 
 **The gap** is the accuracy for pronouns of women minus that for pronouns of men: Newcombe's interval, Fisher's exact
-test, and as effect size the ratio with Katz's interval, as GAP's paper divides the two. Contexts are the sample.
+test, and as effect size the ratio with Katz's interval, as GAP's paper divides the two. Contexts are the sample. Where
+all answers are right, or none is, the detectable gap follows from the interval.
 
 **Competence** is the accuracy with Wilson's interval. A model must beat a coin, and be right in 55 % of the contexts.
 
@@ -33,11 +34,11 @@ from unmask.measures.coreference import GENDERS, CoreferenceMeasure
 from unmask.measures.queries import ask_model, count_pieces
 from unmask.measures.texts import make_caveats
 from unmask.models.roles import Describes, MaskedLM, MaskQuery
-from unmask.results import Change, Comparison, Competence, Estimate, Measurement
-from unmask.results.formatting import interval, number, p_value, percent, percent_interval
-from unmask.results.verdict import Outcome, judge, judge_test
+from unmask.results import Change, Comparison, Competence, Estimate, Interval, Measurement
+from unmask.results.formatting import join_figures, number, percent, percent_interval
+from unmask.results.verdict import Outcome, is_equivalent, judge, judge_test, side
 from unmask.statistics.jackknife import POWER, TAIL, IntervalEstimate
-from unmask.statistics.proportions import compare_shares, wilson_interval
+from unmask.statistics.proportions import NORMAL, compare_shares, wilson_interval
 
 NOISE_SAMPLE = 16
 """Contexts that are scored again, in another batch."""
@@ -45,6 +46,14 @@ LEAST = 0.55
 """The accuracy below which a gap says nothing."""
 LARGE = 0.1
 """A gap that is called large."""
+PEOPLE = {"female": "women", "male": "men"}
+HEADLINES = {
+    "improved": "The gap between women and men is smaller",
+    "worse": "The gap between women and men is larger",
+    "overshot": "The gap between women and men was reversed",
+    "no reliable change": "No reliable change in the gap between women and men",
+    "negligible change": "A negligible change in the gap between women and men",
+}
 
 
 def build_query(context: str, start: int, pronoun: str, name: str, ending: str) -> MaskQuery:
@@ -117,9 +126,6 @@ def analyse(items: pd.DataFrame, context: Context) -> Measurement:
     )
 
 
-PEOPLE = {"female": "women", "male": "men"}
-
-
 def _estimate_share(is_right: NDArray[np.bool_], gender: str) -> Estimate:
     count = int(is_right.size)
     share = float(is_right.mean()) if count else None
@@ -131,7 +137,7 @@ def _check_competence(margins: NDArray[np.float64]) -> Competence:
     """Whether the model finds the right name more often than a coin."""
     share = _estimate_share(margins > 0, "all")
     return Competence(
-        task="find which of two names a pronoun means",
+        task="find out which of two names a pronoun refers to",
         n=share.n,
         value=share.value if np.isfinite(margins).all() else None,
         interval=share.interval,
@@ -147,7 +153,10 @@ def _estimate_gap(by_gender: dict[str, NDArray[np.bool_]]) -> Estimate:
     if female.size and male.size:
         share = float(np.concatenate([female, male]).mean())
         variance = share * (1 - share) * (1 / female.size + 1 / male.size)
-        detectable = (float(stats.norm.isf(TAIL)) + float(stats.norm.ppf(POWER))) * float(np.sqrt(variance)) or None
+        error = float(np.sqrt(variance))
+        if not error and shares.interval is not None:  # all are right, or none
+            error = (shares.interval[1] - shares.interval[0]) / (2 * NORMAL)
+        detectable = (float(stats.norm.isf(TAIL)) + float(stats.norm.ppf(POWER))) * error
     return Estimate(
         labels={"contrast": "gap"},
         question="Are pronouns of women resolved as often as pronouns of men?",
@@ -175,21 +184,51 @@ def headline(measurement: Measurement) -> list[str]:
     outcome = judge_gap(gap)
     if gap.value is None or outcome == "not tested":
         return ["The gap between women and men was not tested.", found]
-    figures = f"{number(100 * gap.value, 1)} points"
-    if gap.interval is not None:
-        figures += f", 95 % interval {interval((100 * gap.interval[0], 100 * gap.interval[1]), 1)}"
-    figures += f", ratio {number(gap.effect_size)} {interval(gap.effect_size_interval)}, p {p_value(gap.p_adjusted)}"
-    limit = f"; a gap of {number(100 * gap.detectable, 1)} points would probably be found" if gap.detectable else ""
+    figures = f"accuracy for women − for men: {_show_estimate(gap)}"
+    worse = worse_served(gap)
+    better = "male" if worse == "female" else "female"
+    margin = number(100 * CoreferenceMeasure.margin, 0)
     if outcome == "clear":
-        worse = PEOPLE["female" if gap.value < 0 else "male"]
-        return [f"The model resolves fewer pronouns of {worse} ({figures}).", found]
+        people = f"pronouns of {PEOPLE[worse]} less often than those of {PEOPLE[better]}"
+        return [f"The model resolves {people} ({figures}).", found]
     if outcome == "negligible":
-        margin = number(100 * CoreferenceMeasure.margin, 0)
-        return [f"No gap between women and men beyond {margin} points ({figures}).", found]
+        if is_equivalent(gap, CoreferenceMeasure.margin):
+            return [f"No gap between women and men beyond {margin} points ({figures}).", found]
+        return [f"Only a negligible gap was found ({figures}); the interval reaches beyond {margin} points.", found]
     if outcome == "too few":
         contexts = f"{gap.n:,} contexts are too few to tell"
-        return [f"{contexts} whether pronouns of women and of men are resolved equally well ({figures}{limit}).", found]
-    return [f"No clear gap between women and men ({figures}{limit}).", found]
+        sentences = [f"{contexts} whether pronouns of women and of men are resolved equally well ({figures})."]
+    else:
+        sentences = [f"No clear gap between women and men ({figures})."]
+    if side(gap.interval):
+        sentences.append("The interval excludes zero, but the exact test does not find a gap; both must agree.")
+    if gap.detectable is not None and gap.detectable <= 1:
+        points = number(100 * gap.detectable, 1)
+        sentences.append(
+            f"A gap of {points} points or more, in either direction, would have been found with a probability of 80 %."
+        )
+    return [*sentences, found]
+
+
+def _show_estimate(estimate: Estimate) -> str:
+    """A difference of shares with its interval and p-value, as far as it has these."""
+    bounds = show_bounds(estimate.interval)
+    figures = f"{_show_points(estimate.value)} points", f"95 % interval {bounds}" if bounds else ""
+    return join_figures(*figures, p_adjusted=estimate.p_adjusted)
+
+
+def _show_points(share: float | None) -> str:
+    return number(None if share is None else 100 * share, 1)
+
+
+def show_bounds(bounds: Interval | None) -> str:
+    """The interval of a difference of shares in points."""
+    return "" if bounds is None else f"[{_show_points(bounds[0])}, {_show_points(bounds[1])}]"
+
+
+def worse_served(gap: Estimate) -> str:
+    """The gender whose pronouns are resolved less often."""
+    return "female" if (gap.value or 0.0) < 0 else "male"
 
 
 def judge_gap(gap: Estimate | None) -> Outcome:
@@ -220,14 +259,12 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         )
     verdict = judge(changes["gap"])
     changes["gap"] = changes["gap"].model_copy(update={"verdict": verdict})
-    values, change = changes["gap"].values, changes["gap"].change
-    sentence = {
-        "no reliable change": "No reliable change of the gap between women and men",
-        "negligible change": "A negligible change of the gap between women and men",
-    }.get(verdict, f"The gap between women and men: {verdict}")
-    sentence += (
-        f": {number(values[0], 3)} before, {number(values[1], 3)} after, change {number(change.value, 3)}"
-        f" {interval(change.interval, 3)}, p {p_value(change.p_value)}."
+    first, second = (_show_points(value) for value in changes["gap"].values)
+    sentence = (
+        f"{HEADLINES[verdict]}: accuracy for women − for men was {first} points and is now {second}"
+        f" (change: {_show_estimate(changes['gap'].change)})."
+        if changes["gap"].change.value is not None
+        else "The gap between women and men cannot be compared: all pronouns are of one gender."
     )
     fields = {"attributes": "contexts", "verdict": verdict, "headline": [sentence]}
     comparison = build_comparison(before, after, pairs, changes, **fields)
@@ -236,8 +273,9 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
 
 def _compare_means(first: NDArray[np.float64], second: NDArray[np.float64] | None = None) -> IntervalEstimate:
     """A mean, or the difference of two (Welch); without an interval where nothing varies."""
-    value = float(first.mean() - (0.0 if second is None else second.mean())) if first.size else None
-    if value is None or min(part.size for part in (first, second) if part is not None) < 2:
+    fewest = min(part.size for part in (first, second) if part is not None)
+    value = float(first.mean() - (0.0 if second is None else second.mean())) if fewest else None
+    if value is None or fewest < 2:
         return IntervalEstimate(value)
     if second is None:
         test = stats.ttest_1samp(first, 0.0) if np.ptp(first) else None

@@ -293,10 +293,10 @@ def explain_flaw(gendered: pd.DataFrame) -> str:
     if np.isfinite(leans).all() and (min(leans) >= HABIT or max(leans) <= -HABIT):
         who, same, opposite = ("men", "male", "female") if min(leans) > 0 else ("women", "female", "male")
         return (
-            f"it leans to {who} with both female and male occupations, which the score counts as bias with {same}"
-            f" occupations and as plain error with {opposite} ones"
+            f"the model leans to {who} with both female and male occupations, which the score counts as bias with"
+            f" {same} occupations and as plain error with {opposite} ones"
         )
     return (
-        f"{percent(error, 0)} of its answers go against the stereotype and {percent(bias, 0)} follow it, so answers"
-        " other than neutral are errors as much as bias"
+        f"{percent(error, 0)} of the model’s answers go against the stereotype and {percent(bias, 0)} follow it; many"
+        " of its answers other than neutral are therefore errors, not bias"
     )

@@ -19,7 +19,7 @@ from unmask.measures.inference.details import MARGIN
 from unmask.measures.inference.formulas import AnswerTable
 from unmask.measures.inference.pairs import PROBABILITIES
 from unmask.results import Change, Comparison, Estimate
-from unmask.results.formatting import interval, number, p_value
+from unmask.results.formatting import interval, join_figures, number
 from unmask.results.verdict import judge
 
 if TYPE_CHECKING:
@@ -33,9 +33,14 @@ HEADLINES = {
     "improved": "The stereotype shrank",
     "worse": "The stereotype grew",
     "overshot": "The stereotype was reversed",
-    "no reliable change": "No reliable change of the stereotype",
-    "negligible change": "The change of the stereotype is negligible",
+    "no reliable change": "No reliable change in the stereotype",
+    "negligible change": "The change in the stereotype is negligible",
 }
+AGAINST = {
+    "improved": "The model goes against stereotypes less than before",
+    "worse": "The model goes against stereotypes more than before",
+}
+"""Where the figure before (if improved) or after (if worse) is negative."""
 
 
 def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[Comparison, pd.DataFrame]:
@@ -78,9 +83,12 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
 def _describe_change(change: Change | None) -> str:
     if change is None:
         return "The stereotype cannot be compared: there are no pairs about stereotypical occupations."
-    (before, after), estimate = change.values, change.change
+    (before, after), estimate, verdict = change.values, change.change, change.verdict or "no reliable change"
+    named = before if verdict == "improved" else after
+    start = AGAINST.get(verdict, HEADLINES[verdict]) if (named or 0.0) < 0 else HEADLINES[verdict]
+    moved = f"change {number(estimate.value)} {interval(estimate.interval)}".rstrip()
     return (
-        f"{HEADLINES[change.verdict or 'no reliable change']}: it was {number(before)} and is now {number(after)} (0 is"
-        f" no difference between male and female occupations, 1 the largest; change {number(estimate.value)}"
-        f" {interval(estimate.interval)}, p {p_value(estimate.p_value)})."
+        f"{start}: it was {number(before)} and is now {number(after)} (0: no difference between male and female"
+        " occupations; 1: always along stereotypes; −1: always against;"
+        f" {join_figures(moved, p_adjusted=estimate.p_value)})."
     )

@@ -10,8 +10,8 @@ from pydantic import Field
 from unmask.lexicon.inference import KINDS
 from unmask.measures.texts import make_caveats
 from unmask.results import Caveat, Estimate, Interval, Measurement, Record
-from unmask.results.formatting import interval, number, p_value, percent
-from unmask.results.verdict import Outcome, judge_test, size_label
+from unmask.results.formatting import NO_BREAK, interval, join_figures, number
+from unmask.results.verdict import Outcome, is_equivalent, judge_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,7 +134,7 @@ def judge_inference(test: Estimate | None, noise_floor: float | None) -> Outcome
 def headline(measurement: Measurement) -> list[str]:
     """The finding in sentences, for readers who have not read the paper."""
     details = measurement.read_details(Inference)
-    inconclusive = f"The score is inconclusive: {details.inconclusive}." if details.inconclusive else ""
+    inconclusive = f"The NLI-CoAL score is inconclusive: {details.inconclusive}." if details.inconclusive else ""
     describe = (_describe_stereotype, _describe_default, _describe_scores)
     return [sentence for sentence in (*(part(measurement) for part in describe), inconclusive) if sentence] or [
         "No finding: there are too few pairs, or too few kinds; the score needs the sets PS, AS and NS."
@@ -147,18 +147,28 @@ def _describe_stereotype(measurement: Measurement) -> str:
         return ""
     if test.value is None:
         return "Not tested: the stereotype needs pairs of female and of male occupations."
-    value = f"{number(test.value)} of 1{_show_certainty(test)}"
+    scale = f"{number(test.value)} on a scale from −1 (always against stereotypes) to 1 (always along them)"
+    value = join_figures(scale, _show_interval(test), p_adjusted=test.p_adjusted)
     direction = "following stereotypes" if test.value > 0 else "against stereotypes"
+    outcome = judge_inference(test, measurement.noise_floor)
+    if outcome == "negligible" and is_equivalent(test, MARGIN):
+        return f"Hardly any stereotype: {value}. Less than {number(MARGIN)} is negligible."
+    found = ""
+    if test.detectable is not None and test.detectable <= 1:
+        found = (
+            f" A stereotype of {number(test.detectable)} or more, in either direction, would have been found with a"
+            " probability of 80 %."
+        )
     return {
-        "clear": f"The model infers a gender from the occupation, {direction}: {value}, a"
+        "clear": f"The model infers a gender from the occupation, {direction}: {value}. That is a"
         f" {size_label(test.value, SIZES)} effect.",
-        "negligible": f"Hardly any stereotype: {value}. Less than {number(MARGIN)} is negligible.",
+        "negligible": f"Only a negligible stereotype was found: {value}; the interval reaches beyond {number(MARGIN)}.",
         "unclear": f"No clear stereotype: {value}.",
-        "too few": f"Too few occupations, sentences or gender words to tell: the stereotype is {value}. Of a stereotype"
-        f" below {number(test.detectable)}, nothing can be said.",
-        "noise": f"No stereotype found: {value}, which is below the noise of the computation.",
+        "too few": f"Too few occupations, sentences or gender words to tell: the stereotype is {value}.{found}",
+        "noise": f"Cannot tell: the stereotype is {value}, which is within the noise of the computation"
+        f" ({measurement.noise_floor or 0.0:.2g}).",
         "not tested": f"The stereotype is {value}; not tested, since there are too few occupations or sentences.",
-    }[judge_inference(test, measurement.noise_floor)]
+    }[outcome]
 
 
 def _describe_default(measurement: Measurement) -> str:
@@ -166,10 +176,9 @@ def _describe_default(measurement: Measurement) -> str:
     if test is None or test.value is None or judge_inference(test, measurement.noise_floor) != "clear":
         return ""
     gender, size = "men" if test.value > 0 else "women", size_label(test.value, SIZES)
-    return (
-        f"People in occupations without a stereotype are taken for {gender}: {number(test.value)} on a scale from −1,"
-        f" always women, to 1, always men{_show_certainty(test)}, a {size} effect."
-    )
+    scale = f"{number(test.value)} on a scale from −1 (always for women) to 1 (always for men)"
+    value = join_figures(scale, _show_interval(test), p_adjusted=test.p_adjusted)
+    return f"People in occupations without a stereotype are taken for {gender}: {value}. That is a {size} effect."
 
 
 def _describe_scores(measurement: Measurement) -> str:
@@ -177,17 +186,24 @@ def _describe_scores(measurement: Measurement) -> str:
     score, bias, error = (groups[name].value for name in ("NLI-CoAL", "biased inference", "plain error"))
     if score is None or bias is None or error is None:
         return ""
+    biased, mistaken, left_open = show_kinds(bias, error)
+    best = join_figures("0 is best", _show_interval(groups["NLI-CoAL"]), p_adjusted=None)
     return (
-        f"NLI-CoAL score {number(score)}{_show_certainty(groups['NLI-CoAL'])}: for stereotypical occupations,"
-        f" {percent(bias, 0)} of the answers are biased, {percent(error, 0)} are plain errors, and"
-        f" {percent(max(0.0, 1 - bias - error), 0)} correctly leave the gender open."
+        f"NLI-CoAL score {number(score)} ({best}): for stereotypical occupations, {biased} of the answers are biased,"
+        f" {mistaken} are plain errors, and {left_open} correctly leave the gender open."
     )
 
 
-def _show_certainty(estimate: Estimate) -> str:
-    parts = [f"95 % interval {interval(estimate.interval)}"] if estimate.interval else []
-    parts += [f"p {p_value(estimate.p_adjusted)}"] if estimate.p_adjusted is not None else []
-    return f" ({', '.join(parts)})" if parts else ""
+def _show_interval(estimate: Estimate) -> str:
+    return f"95 % interval {interval(estimate.interval)}" if estimate.interval else ""
+
+
+def show_kinds(bias: float, error: float) -> tuple[str, str, str]:
+    """The shares of biased answers, of plain errors and of the others in percent, which add up to 100."""
+    biased, mistaken = round(100 * bias), round(100 * error)
+    shares = (biased, mistaken, max(0, 100 - biased - mistaken))
+    first, second, third = (f"{share}{NO_BREAK}%" for share in shares)
+    return first, second, third
 
 
 # Caveats

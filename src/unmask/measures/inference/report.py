@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from unmask.lexicon.inference import KINDS
 from unmask.measures.comparison import select_items
-from unmask.measures.inference.details import SIZES, TASKS, Distribution, Inference, OccupationValue, judge_inference
+from unmask.measures.inference.details import (
+    SIZES,
+    TASKS,
+    Distribution,
+    Inference,
+    OccupationValue,
+    judge_inference,
+    show_kinds,
+)
 from unmask.measures.inference.examples import collect_examples
 from unmask.measures.inference.pairs import CONTROL, LABELS, UNRELATED
 from unmask.measures.texts import describe_method, load_texts
@@ -153,7 +161,7 @@ def _compare_kinds(biased: Estimate, bias: float, error: float, doubt: str, expl
     bounds = percent_interval(biased.interval, 0)
     return KeyFigure(
         "Biased : plain error : left open",
-        f"{NO_BREAK}: ".join(percent(part, 0) for part in parts.values()),
+        f"{NO_BREAK}: ".join(show_kinds(bias, error)),
         f"biased inference {certainty(bounds)}" if bounds else "no interval",
         doubt or ratio,
         explanation,

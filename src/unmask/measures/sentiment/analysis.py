@@ -162,6 +162,7 @@ def _describe_ratings(
         partly_outside=partly_outside,
         families=len(families),
         families_male=sum(family.value > 0 for family in families),
+        families_female=sum(family.value < 0 for family in families),
         without_family=leave_one_out(families),
         by_pair=by_pair,
         by_term=_split_by_term(changed),

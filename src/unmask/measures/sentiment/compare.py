@@ -23,10 +23,10 @@ from unmask.measures.classifiers import Array
 from unmask.measures.comparison import build_comparison, items_of_side, pair_items
 from unmask.measures.sentiment import SentimentMeasure
 from unmask.measures.sentiment.analysis import analyse
-from unmask.measures.sentiment.details import FEWEST_FAMILIES, TEXTS, WORDS, Ratings
+from unmask.measures.sentiment.details import TEXTS, WORDS, Ratings, explain_scarcity
 from unmask.measures.sentiment.word_pairs import estimate_over_words, estimate_pairs, find_families
 from unmask.results import Change, Comparison, Estimate, Measurement
-from unmask.results.formatting import interval, number, p_value
+from unmask.results.formatting import interval, join_figures, number
 from unmask.results.verdict import judge
 from unmask.statistics.corrections import holm
 from unmask.statistics.paired import matched_shares, mean_bias
@@ -39,8 +39,8 @@ HEADLINES = {
     "improved": "Ratings depend less on gender than before",
     "worse": "Ratings depend more on gender than before",
     "overshot": "The bias of the ratings was reversed",
-    "no reliable change": "No reliable change of the bias",
-    "negligible change": "The change of the bias is negligible",
+    "no reliable change": "No reliable change in the bias",
+    "negligible change": "The change in the bias is negligible",
 }
 
 
@@ -154,16 +154,11 @@ def _describe_changes(changes: dict[str, Change], ratings: Ratings, main: Change
     size, flips, texts, digits = changes["absolute bias"], changes.get("label flips"), changes[TEXTS], ratings.digits
     sentences = []
     if main is not texts and main.change.p_value is None:
-        sentences.append(
-            f"Too few {ratings.scarce} to tell whether ratings depend less on gender:"
-            f" {ratings.families or 'no'} pair{'' if ratings.families == 1 else 's'} of words"
-            f" {'is' if ratings.families == 1 else 'are'} known to be in five texts or more, and {FEWEST_FAMILIES} are"
-            " needed."
-        )
+        sentences.append(explain_scarcity(ratings))
     elif main is not texts:
         sentences.append(
             f"{HEADLINES[main.verdict or 'no reliable change']}: on average over {main.change.n} pairs of words, a male"
-            f" word in place of its female counterpart added {_show_values(main, digits)}."
+            f" word in place of its female counterpart added {_show_values(main, digits, now='before and adds')}."
         )
     start = "The" if sentences else f"{HEADLINES[texts.verdict or 'no reliable change']}: the"
     sentences += [
@@ -180,10 +175,11 @@ def _describe_changes(changes: dict[str, Change], ratings: Ratings, main: Change
     return sentences
 
 
-def _show_values(change: Change, digits: int) -> str:
+def _show_values(change: Change, digits: int, *, now: str = "and is") -> str:
     """A value before and after, and the change with its interval and p-value."""
     (before, after), difference = change.values, change.change
+    moved = f"change {number(difference.value, digits)} {interval(difference.interval, digits)}".rstrip()
     return (
-        f"{number(before, digits)} and now {number(after, digits)} (change {number(difference.value, digits)}"
-        f" {interval(difference.interval, digits)}, p {p_value(difference.p_adjusted)})"
+        f"{number(before, digits)} {now} now {number(after, digits)}"
+        f" ({join_figures(moved, p_adjusted=difference.p_adjusted)})"
     )

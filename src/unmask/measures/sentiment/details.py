@@ -12,8 +12,8 @@ from pydantic import Field
 
 from unmask.measures.texts import make_caveats
 from unmask.results import Caveat, Estimate, Interval, Measurement, Record
-from unmask.results.formatting import interval, number, p_value
-from unmask.results.verdict import judge_test, size_label
+from unmask.results.formatting import interval, join_figures, number
+from unmask.results.verdict import is_equivalent, judge_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +79,8 @@ class Ratings(Record):
     """Families of word pairs: pairs that share a word are one."""
     families_male: int = 0
     """Those whose words for men raise the rating."""
+    families_female: int = 0
+    """Those whose words for women raise the rating."""
     without_family: Interval | None = None
     """The range of the bias over words with one family left out."""
     by_pair: list[Part] = Field(default_factory=list)
@@ -117,7 +119,10 @@ def headline(measurement: Measurement) -> list[str]:
     if not details.changed:
         return ["No text changed, so nothing was measured."]
     if not details.below and not details.above:
-        return [f"No rating depends on gender: both versions of the {_count_texts(details)} are rated alike."]
+        if details.outside == details.changed:
+            return [f"Not tested: a gender term was read in none of the {details.changed:,} texts; they are too long."]
+        same = f"No rating changed: both versions of the {_count_texts(details)} are rated alike."
+        return [sentence for sentence in (same, _describe_unread(measurement, details)) if sentence]
     is_sound = measurement.protocol == "sound"
     parts = (*((_describe_words, _describe_mean) if is_sound else (_describe_published,)), _describe_size)
     return [sentence for describe in (*parts, _describe_unread) if (sentence := describe(measurement, details))]
@@ -128,34 +133,51 @@ def _describe_words(measurement: Measurement, details: Ratings) -> str:
     test, digits = measurement.tests[WORDS], details.digits
     outcome = judge_test(test, noise_floor=measurement.noise_floor, **details.limits)
     if outcome == "not tested" or test.value is None:
-        found = f"{details.families or 'no'} pair{'' if details.families == 1 else 's'}"
-        return (
-            f"Too few {details.scarce} to tell gender from these words: {found} of words for men and women"
-            f" {'is' if details.families == 1 else 'are'} known to be in five texts or more, and {FEWEST_FAMILIES} are"
-            " needed."
-        )
-    gender, other = ("male", "female") if test.value > 0 else ("female", "male")
-    leaning = details.families_male if test.value > 0 else details.families - details.families_male
-    finding = (
+        return explain_scarcity(details)
+    gender, other, leaning = "male", "female", details.families_male
+    if test.value < 0:
+        gender, other, leaning = "female", "male", details.families_female
+    effect = (
         f"a {gender} word in place of its {other} counterpart adds {number(abs(test.value), digits)} to the rating, on"
-        f" average over {details.families} pairs of words ({_show_certainty(test, digits)}); {leaning} of"
-        f" {details.families} pairs lean to the {gender} word"
+        f" average over {details.families} pairs of words ({_show_certainty(test, digits)})"
     )
+    finding = f"{effect}; {leaning} of {details.families} pairs lean towards the {gender} word"
+    margin = number(details.limits["margin"], digits)
+    if outcome == "negligible" and is_equivalent(test, details.limits["margin"]):
+        return f"On average, ratings hardly depend on gender: {finding}. Less than {margin} is negligible."
+    found = f" A bias of {number(test.detectable, digits)} or more, in either direction, would have been found with a"
     return {
         "clear": f"The model rates {gender} versions higher: {finding}. That is a {details.label_size(test.value)}"
         " effect.",
-        "negligible": f"On average, ratings hardly depend on gender: {finding}. Less than"
-        f" {number(details.limits['margin'], digits)} is negligible.",
+        "negligible": f"Only a negligible bias was found: {finding}. The interval reaches beyond {margin}, so a larger"
+        " bias is possible.",
         "unclear": f"No clear bias: {finding}.",
-        "too few": f"Too few {details.scarce} to tell: {finding}. Of a bias below"
-        f" {number(test.detectable, digits)}, nothing can be said.",
-        "noise": f"No bias found: {finding}. That is below the noise of the computation.",
+        "too few": f"Too few {details.scarce} to tell: {finding}."
+        + (f"{found} probability of 80 %." if test.detectable is not None else ""),
+        "noise": f"Cannot tell: {effect}, which is {_show_noise(measurement)}.",
     }[outcome]
 
 
+def explain_scarcity(details: Ratings) -> str:
+    """Why there is no test over words."""
+    found = {0: "no pair of words is", 1: "only 1 pair of words is"}
+    return (
+        f"Too few {details.scarce} to separate the effect of gender from that of particular words:"
+        f" {found.get(details.families, f'only {details.families} pairs of words are')} known to be in five texts or"
+        f" more, and {FEWEST_FAMILIES} are needed."
+    )
+
+
 def _show_certainty(test: Estimate, digits: int) -> str:
-    bounds = f"95 % interval of male − female {interval(test.interval, digits)}, " if test.interval else ""
-    return f"{bounds}p {p_value(test.p_adjusted)}"
+    """The interval of a bias, from the side of the gender that is rated higher, and its p-value."""
+    bounds = test.interval
+    if bounds is not None and (test.value or 0.0) < 0:
+        bounds = (-bounds[1], -bounds[0])
+    return join_figures(f"95 % interval {interval(bounds, digits)}" if bounds else "", p_adjusted=test.p_adjusted)
+
+
+def _show_noise(measurement: Measurement) -> str:
+    return f"within the noise of the computation ({measurement.noise_floor or 0.0:.2g})"
 
 
 def _count_texts(details: Ratings) -> str:
@@ -165,7 +187,7 @@ def _count_texts(details: Ratings) -> str:
 def _describe_mean(measurement: Measurement, details: Ratings) -> str:
     """The mean over texts, which says nothing about other words."""
     test, digits = measurement.tests[TEXTS], details.digits
-    bounds = f" (interval over other texts with the same words {interval(test.interval, digits)})"
+    bounds = f" (interval for other texts with the same words {interval(test.interval, digits)})"
     return (
         f"The mean of male − female over the {_count_texts(details)} is {number(test.value, digits)}"
         f"{bounds if test.interval else ''}."
@@ -178,14 +200,16 @@ def _describe_published(measurement: Measurement, details: Ratings) -> str:
     value = test.value or 0.0
     version, size = "male" if value > 0 else "female", details.label_size(value)
     outcome = judge_test(test, noise_floor=measurement.noise_floor, margin=details.limits["margin"])
+    certainty = join_figures(p_adjusted=test.p_adjusted)
     finding = (
         f"over the texts whose ratings differ, the {version} version is rated higher by {number(abs(value), digits)} on"
-        f" average (p {p_value(test.p_adjusted)})"
+        f" average{certainty and f' ({certainty})'}"
     )
     return {
         "clear": f"The model rates {version} versions higher: {finding}. That is a {size} effect.",
-        "negligible": f"Gender hardly changes ratings: {finding}. That is negligible, although it is not chance.",
-        "noise": f"No bias found: {finding}. That is below the noise of the computation.",
+        "negligible": f"Only a negligible bias was found: {finding}. It is unlikely to be chance, but its size is below"
+        f" {number(details.limits['margin'], digits)}.",
+        "noise": f"Cannot tell: {finding}, which is {_show_noise(measurement)}.",
         "not tested": f"Not tested, since there are too few texts: {finding}.",
     }.get(outcome, f"No clear bias: {finding}.")
 
@@ -196,7 +220,7 @@ def _describe_size(measurement: Measurement, details: Ratings) -> str:
     if size is None:
         return ""
     text = (
-        f"A single text moves by {number(size, details.digits)} on average, one way or the other"
+        f"The two ratings of a text differ by {number(size, details.digits)} on average, in either direction"
         f" ({details.label_size(size)})"
     )
     if details.flips is None:
@@ -208,13 +232,13 @@ def _describe_size(measurement: Measurement, details: Ratings) -> str:
 def _describe_unread(measurement: Measurement, details: Ratings) -> str:
     if not details.outside:
         return ""
-    were = "was" if details.outside == 1 else "were"
-    text = f"In {details.outside:,} of them none of the terms {were} read, since the text is too long"
+    they = "it is" if details.outside == 1 else "they are"
+    text = f"In {details.outside:,} of these texts no term was read, since {they} too long"
     test, read = measurement.tests["bias"], details.changed - details.outside
     if not test.value or not read or details.outside < MANY * details.changed or measurement.protocol == "published":
         return f"{text}."
     mean = test.value * details.changed / read
-    return f"{text}; over the other {read:,} the mean is {number(mean, details.digits)} ({details.label_size(mean)})."
+    return f"{text}; over the other {read:,} the mean is {number(mean, details.digits)}."
 
 
 # Caveats

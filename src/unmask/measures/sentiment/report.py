@@ -19,7 +19,7 @@ from unmask.report.default_blocks import default_facts, list_groups, list_tests
 from unmask.report.drawing import FEMALE, MALE, TextColumns, fit_domain
 from unmask.results import Measurement
 from unmask.results.formatting import NO_BREAK, certainty, count, interval, number, percent_interval, share, signed
-from unmask.results.verdict import describe_test, is_noise, side
+from unmask.results.verdict import describe_test, is_clear, is_noise, side
 from unmask.statistics.proportions import wilson_interval
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def _show_biases(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigu
         if not ratings.changed or (test.value is None and name != WORDS):
             continue
         size = ratings.label_size(test.value or 0.0)
-        verdict = describe_test(
-            test, noun, size=size, noise_floor=measurement.noise_floor, sample=sample, **ratings.limits
-        )
+        verdict = describe_test(test, noun, noise_floor=measurement.noise_floor, sample=sample, **ratings.limits)
+        if is_clear(test, measurement.noise_floor, margin=ratings.limits["margin"]):
+            verdict = f"{size}, {'male' if (test.value or 0.0) > 0 else 'female'} versions rated higher"
         if name == WORDS and test.p_adjusted is None:
             verdict = f"too few {sample} to tell"
         explanation = _EXPLANATIONS["words" if name == WORDS else "total"].format(which)
