@@ -40,7 +40,7 @@ def odds(nats: float) -> str:
     """The factor by which a difference in nats changes odds."""
     if nats > log(LARGEST_FACTOR):
         return f"more than {LARGEST_FACTOR:,}"
-    return number(exp(nats), 0 if nats >= log(100) else 2)
+    return count(round(exp(nats))) if nats >= log(100) else number(exp(nats))
 
 
 def percent(share: float | None, digits: int = 1) -> str:
