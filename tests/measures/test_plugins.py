@@ -452,9 +452,10 @@ def test_the_gate_the_card_and_the_ranking_know_it(
     audit = audited[0]
     value = load(audit).measurements[0].tests["stereotype"].value or 0.0
     assert run_command("gate", audit, "--write-policy", "policy.toml")[0] == 0
-    (rule,) = tomllib.loads((tmp_path / "policy.toml").read_text(encoding="utf-8"))["rule"]
+    rule, relative = tomllib.loads((tmp_path / "policy.toml").read_text(encoding="utf-8"))["rule"]
     assert (rule["measure"], rule["test"]) == ("pronouns", "stereotype")
     assert value <= rule["magnitude_at_most"] < 1.1 * value
+    assert relative["worse_by_at_most"] == 0
     assert unmask.gate(audit, tmp_path / "policy.toml").verdict == "kept"
     (tmp_path / "strict.toml").write_text(
         '[[rule]]\nmeasure = "pronouns"\ntest = "stereotype"\nmagnitude_at_most = 0.05\n'

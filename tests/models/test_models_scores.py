@@ -144,7 +144,7 @@ def test_the_probabilities_of_all_words_add_to_one(loaded: Callable[[str], Any])
     assert total + rest == pytest.approx(1, abs=1e-5)
 
 
-def test_bec_pro_is_970_distinct_inputs_or_so(loaded: Callable[[str], Any]) -> None:
+def test_an_audit_is_two_thousand_distinct_inputs_or_so(loaded: Callable[[str], Any]) -> None:
     model = loaded("bert-uncased")
     description = model.describe(build_queries(build_rows("en"), "sound"))
-    assert 900 < description.distinct_inputs < 1100
+    assert 1900 < description.distinct_inputs < 2100

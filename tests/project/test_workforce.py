@@ -83,7 +83,7 @@ def test_the_groups_of_a_small_table(table: Path, tmp_path: Path) -> None:
     ]
     professions = attributes("en", path=out)
     assert [profession.group for profession in professions] == [group for _, group, _ in rows]
-    assert build_rows("en", professions_file=out)[0].sentence == "He is a childcare worker."
+    assert build_rows("en", professions_file=out)[0].sentence == "He has a job as a childcare worker."
 
 
 def test_a_csv_file_of_another_country(tmp_path: Path) -> None:

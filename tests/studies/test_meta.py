@@ -537,7 +537,7 @@ def test_scores_are_those_of_the_measure(
 def test_the_other_measures_score_a_model(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     scores = PlantedAssociation().scores(model_folder("bert-uncased"), 1, LoadOptions())
     assert "stereotype" in scores.figures
-    assert len(scores.items) == 5400
+    assert len(scores.items) == 10_800
     tokenizer = toy_model.tokenizer_of([text.text for text in PlantedSentiment().questions(0)])
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
@@ -553,7 +553,7 @@ def test_the_other_measures_score_a_model(model_folder: Callable[[str], Path], t
     (tmp_path / "model" / "metrics.json").write_text('{"settings": {"max_length": 128}}')
     rated = PlantedSentiment().scores(tmp_path / "model", 1, LoadOptions())
     assert set(rated.figures) >= {"total bias", "absolute bias"}
-    assert len(rated.items) == 80
+    assert len(rated.items) == 110
 
 
 def test_any_other_measure_is_asked_about_the_models_of_association(

@@ -352,7 +352,9 @@ def _compare_with_baseline(
         change = pairing.find_change(measurement, before, rule)
     except UnmaskError as error:
         return f"the baseline cannot be compared: {error}"
-    return figure_before, compare_paired(change) if change else compare_distances(figure, figure_before)
+    is_tested = change is not None and change.change.interval is not None
+    worse = compare_paired(change) if change and is_tested else compare_distances(figure, figure_before)
+    return figure_before, worse
 
 
 def _has_own_words(measurement: Measurement) -> bool:
