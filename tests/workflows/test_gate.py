@@ -336,7 +336,7 @@ def test_a_model_that_cannot_do_the_task_is_inconclusive() -> None:
     audit = _measurement(competence=[check])
     result = _gate(audit, _rule(at_most=1))
     assert (result.verdict, result.exit_code) == ("inconclusive", 1)
-    assert "cannot reliably fill in words (right in 50% of 90" in result.judgements[0].why
+    assert "cannot reliably fill in words (right in 50\u00a0% of 90" in result.judgements[0].why
     allowed = gate(_audit(audit), {"inconclusive": "pass", "rule": [_rule(at_most=1)]})
     assert (allowed.verdict, allowed.exit_code, allowed.judgements[0].verdict) == ("kept", 0, "inconclusive")
     with pytest.raises(UnmaskError, match="maybe"):
