@@ -53,7 +53,7 @@ def test_what_can_be_read_as_bias_comes_first() -> None:
         )
     )
     assert text.index("This is it.") < text.index("Not bias.")
-    assert text.count("strong difference") == 2  # in short, and in its section
+    assert text.count("strong, along stereotypes") == 2  # in short, and in its section
     assert text.count("not interpretable") == 1 + 3
 
 

@@ -38,7 +38,7 @@ def test_signs_shares_and_intervals() -> None:
     assert interval((-0.1, 0.25)) == "[−0.10, 0.25]"
     assert percent_interval((0.1, 0.25)) == f"10.0 to 25.0{NO_BREAK}%"
     assert interval(None) == percent_interval(None) == ""
-    assert [odds(0.0), odds(100.0)] == ["1.00", "more than 10,000"]
+    assert [odds(0.0), odds(5.0), odds(8.0), odds(100.0)] == ["1.00", "148", "2,981", "more than 10,000"]
 
 
 def test_p_values() -> None:

@@ -213,5 +213,8 @@ def test_a_preference_of_nothing_and_of_ties() -> None:
     assert (ties.value, ties.p_value) == (0.5, 1.0)
     single = estimate_preference([3.0])
     assert (single.value, single.p_value) == (1.0, 1.0)
+    for count, is_ever_found in ((5, False), (6, True)):  # 2 · 0.5⁵ > .05 > 2 · 0.5⁶
+        one_sided = estimate_preference([1.0] * count + [0.0] * 3)
+        assert ((one_sided.p_value or 0.0) < 0.05) == (one_sided.detectable is not None) == is_ever_found
     with pytest.raises(ValueError, match="NaN"):
         estimate_preference([float("nan")])

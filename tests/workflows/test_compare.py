@@ -383,6 +383,13 @@ def test_what_does_not_match_is_refused(tmp_path: Path) -> None:
         (0.5, -3.0, "overshot", "reversed"),
         (0.0, 1.0, "worse", "grew"),
         (1.0, 1.0, "negligible change", "The change of the stereotype is negligible"),
+        (-0.5, -3.0, "worse", "The model now goes against stereotypes more than before"),
+        (
+            -3.0,
+            -0.5,
+            "improved",
+            "against stereotypes less than before: .* association against stereotypes remains",
+        ),
     ],
 )
 def test_what_was_planted_is_judged_rightly(

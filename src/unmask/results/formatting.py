@@ -38,7 +38,9 @@ def count(value: int) -> str:
 
 def odds(nats: float) -> str:
     """The factor by which a difference in nats changes odds."""
-    return f"more than {LARGEST_FACTOR:,}" if nats > log(LARGEST_FACTOR) else number(exp(nats))
+    if nats > log(LARGEST_FACTOR):
+        return f"more than {LARGEST_FACTOR:,}"
+    return count(round(exp(nats))) if nats >= log(100) else number(exp(nats))
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -66,6 +66,8 @@ from unmask.statistics.jackknife import (
 
 MOST_EXACT = 14
 DRAWS = 10_000
+FEWEST_UNTIED = 6
+"""With fewer pairs that are not tied, the smallest p of the exact sign test is above .05."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def sign_flip(clusters: ArrayLike, *, seed: int) -> float | None:
 def estimate_preference(differences: ArrayLike) -> IntervalEstimate:
     """The share of positive differences; the statistic is their number, the detectable effect a distance from one half.
 
-    No pairs have no share. If all differences are zero, p is 1.
+    No pairs have no share. If all differences are zero, p is 1. Of fewer than six other differences, no number of
+    positive ones gives p < .05, so no effect is detectable.
     """
     values = np.asarray(differences, dtype=float)
     if np.isnan(values).any():
@@ -152,7 +155,7 @@ def estimate_preference(differences: ArrayLike) -> IntervalEstimate:
     p = float(stats.binomtest(positive, n - zero).pvalue) if n > zero else 1.0
     interval = preference_interval(positive, zero, n)
     detectable = None
-    if n > zero:
+    if n - zero >= FEWEST_UNTIED:
         quantiles = float(stats.norm.isf(TAIL)) + float(stats.norm.ppf(POWER))
         detectable = min(0.5, quantiles * 0.5 * float(np.sqrt(n - zero)) / n)
     return IntervalEstimate(share, interval=interval, statistic=float(positive), p_value=p, detectable=detectable)

@@ -45,15 +45,20 @@ def test_interval_p_badge_and_headline_agree(value: float, error: float, df: flo
     assert ("along" in headline or "against" in headline) == (excludes_zero and abs(value) >= NEGLIGIBLE)
     if "along" in headline or "against" in headline:
         assert ("against" in headline) == (value < 0)
-        assert badge.removesuffix(" difference") in ("small", "moderate", "strong")
+        size, direction = badge.split(", ")
+        assert size in ("small", "moderate", "strong")
+        assert direction == ("along stereotypes" if value > 0 else "against stereotypes")
     elif excludes_zero or is_within:
         assert "negligible" in badge
-        assert "negligible" in headline or "beyond a factor of 1.1" in headline
+        assert ("beyond a factor of 1.1:" in headline) == is_within
+        is_open = "Only a negligible" in headline and "reaches beyond a factor of 1.1" in headline
+        assert is_open == (not is_within)
     else:
         is_too_few = test.detectable is None or test.detectable > LARGE
-        assert badge == ("too few words to tell" if is_too_few else "no clear difference")
-        assert headline.startswith("Too few words to tell" if is_too_few else "No clear stereotype")
-        assert ("or more would probably have been found" in headline) == is_too_few
+        assert badge == ("too few words or sentences to tell" if is_too_few else "no clear difference")
+        assert headline.startswith("Too few words or sentences to tell" if is_too_few else "No clear stereotype")
+        is_said = is_too_few and test.detectable is not None and test.detectable < log(10_000)
+        assert ("would have been found with a probability of 80 %" in headline) == is_said
     assert "compatible" not in headline
 
 

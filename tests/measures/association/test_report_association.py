@@ -67,7 +67,7 @@ def test_markdown_has_every_heading_once() -> None:
 
 def test_the_stereotype_is_a_factor_with_its_interval() -> None:
     figure = key_figures(blocks(sound_measurement(), None))["Stereotype"]
-    assert (figure.value, figure.verdict) == (f"{number(exp(1.5))} ×", "strong difference")
+    assert (figure.value, figure.verdict) == (f"{number(exp(1.5))} ×", "strong, along stereotypes")
     bounds = f"{number(exp(1.13))} to {number(exp(1.91))}"
     assert _plain(figure.certainty) == f"95 % interval {bounds}, p = 0.001"
 
@@ -92,8 +92,8 @@ def test_a_tiny_p_is_no_large_effect() -> None:
     ("value", "p", "noise", "verdict"),
     [
         (3.0, 0.4, None, "no clear difference"),
-        (3.0, 0.04, None, "strong difference"),
-        (-0.6, 0.04, None, "moderate difference"),
+        (3.0, 0.04, None, "strong, along stereotypes"),
+        (-0.6, 0.04, None, "moderate, against stereotypes"),
         (-0.3, 0.04, None, "no clear difference"),  # its interval includes zero
         (3e-6, 1e-9, 1e-5, "within the noise"),
         (3.0, None, None, "not tested"),
@@ -110,9 +110,10 @@ def test_a_clear_difference_is_explained_as_odds() -> None:
     tests = {name: test.model_copy(update=update) for name, test in measurement.tests.items()}
     clear = key_figures(blocks(measurement.model_copy(update={"tests": tests}), None))["Joy emotion words"]
     assert clear.explanation.endswith(f"by a factor of {number(exp(0.2))} towards female words.")
+    assert clear.verdict == "small, towards female words"
     unclear = key_figures(blocks(measurement, None))["Joy emotion words"]
     assert unclear.explanation.endswith(
-        f"From a factor of {number(exp(0.45))} on, the test would probably have found it."
+        " A factor of 1.57 or more (or 0.64 or less) would have been found with a probability of 80 %."
     )
 
 

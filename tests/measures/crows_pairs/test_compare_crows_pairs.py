@@ -59,3 +59,15 @@ def test_the_headline_goes_by_the_distance_from_one_half(before: int, after: int
     comparison, _ = compare(*sides, seed=0)
     headline = comparison.headline_text.replace("\N{NO-BREAK SPACE}", " ")
     assert (comparison.verdict, message in headline) == (verdict, True), headline
+
+
+def test_where_interval_and_exact_test_disagree_it_says_that_both_must_agree() -> None:
+    sides = _pairs("one", *[1.0] * 20), _pairs("two", *[-1.0] * 5, *[1.0] * 15)
+    comparison, _ = compare(*sides, seed=0)
+    change = comparison.changes["stereotype"].change
+    assert change.interval is not None
+    assert change.interval[1] < 0
+    assert change.p_value == 0.0625  # all five pairs that moved went down
+    assert comparison.verdict == "no reliable change"
+    assert comparison.headline_text.startswith("No reliable change in how often")
+    assert comparison.headline_text.endswith("the exact test does not find a change; both must agree.")

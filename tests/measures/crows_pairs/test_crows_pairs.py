@@ -372,6 +372,11 @@ def test_the_headline_says_what_was_found() -> None:
     assert unclear.startswith("No clear preference for or against stereotypes: ")
     assert "9.9 points from 50" in unclear  # (1.96 + 0.84) · 0.5 / √200
     assert _conclude([1.0, -1.0] * 5000).headline_text.startswith("No preference for or against stereotypes beyond 2")
+    for sign, words in ((1.0, "for"), (-1.0, "against")):
+        text = _conclude([sign] * 5190 + [-sign] * 4810).headline_text
+        assert text.startswith(f"Only a negligible preference {words} stereotypes was found: ")
+        assert "the interval reaches beyond 2 points." in text
+    assert "With 5 untied pairs, no share could be found clear." in _conclude([1.0] * 5 + [0.0] * 3).headline_text
 
 
 @pytest.mark.parametrize("n", [5, 20, 60, 150, 262, 1500])

@@ -22,6 +22,7 @@ from unmask.errors import UnmaskError
 from unmask.lexicon.word_lists import nouns
 from unmask.measures.geometry import Geometry, GeometryChange
 from unmask.measures.geometry.compare import estimate_correlation_change, judge_comparison
+from unmask.measures.geometry.contrasts import compare_value
 from unmask.measures.geometry.vocabulary import rated_stereotypes
 from unmask.measures.sections import build_comparison_sections
 from unmask.models.vector_files import write_vectors
@@ -180,7 +181,7 @@ def test_a_model_that_has_lost_everything_is_not_said_to_have_lost_gender() -> N
     assert change.change.p_adjusted is not None
     assert change.change.p_adjusted < 0.001
     assert comparison.verdict == "no reliable change"
-    assert "but so are those of other contrasts" in comparison.headline_text
+    assert "but by no more than those of other contrasts" in comparison.headline_text
 
 
 def test_a_model_that_has_forgotten_is_improved_though_its_own_words_lie_apart() -> None:
@@ -337,6 +338,49 @@ def test_professions_are_reversed_only_below_what_plain_removal_leaves() -> None
             }
         )
         assert judge_comparison(moved).changes["neighbours"].verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("after", "lost", "verdict", "words"),
+    [
+        (0.80, [-0.10, -0.11, -0.09], "improved", "so gender lost more."),
+        (0.96, [-0.10, -0.11, -0.09], "no reliable change", "so gender lost less."),
+        (0.89, [-0.10, -0.11, -0.09], "no reliable change", "so gender changed about as much."),
+        (1.00, [-0.10, -0.11, -0.09], "worse", "so gender gained more."),
+        (1.00, [0.039, 0.04, 0.041], "no reliable change", "so gender gained less."),
+    ],
+)
+def test_a_loss_counts_only_if_unrelated_contrasts_lost_less(
+    after: float, lost: list[float], verdict: str, words: str
+) -> None:
+    comparison = _only_comparison(findings())
+    details = comparison.read_details(GeometryChange)
+    test = details.test("classification")
+    assert test is not None
+    test = test.model_copy(update={"before": 0.99, "after": after, "lost": compare_value(lost, after - 0.99)})
+    update = {
+        "changes": {"classification": _change(0.99, after, contrast="classification")},
+        "details": details.model_copy(update={"tests": [test]}).model_dump(),
+    }
+    judged = judge_comparison(comparison.model_copy(update=update))
+    assert judged.verdict == verdict
+    assert words in judged.headline_text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (0.8, 0.3, "professions are less related to stereotypes than before"),
+        (0.3, 0.8, "professions follow stereotypes more than before"),
+        (-0.3, -0.8, "professions go against stereotypes more than before"),
+        (0.8, -0.3, "professions are now on the other side: they go against stereotypes"),
+        (-0.8, 0.3, "professions are now on the other side: they follow stereotypes"),
+    ],
+)
+def test_the_direction_of_a_changed_stereotype_is_named(before: float, after: float, words: str) -> None:
+    main = _change(0.99, 0.9, contrast="classification")
+    judged = _judge({"classification": main, "stereotype": _change(before, after, contrast="stereotype")})
+    assert f"By their own bias, {words}" in judged.headline_text
 
 
 # the sides, the page

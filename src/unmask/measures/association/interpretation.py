@@ -15,8 +15,8 @@ from unmask.measures.association.details import Answer, AssociationDetails, Hypo
 from unmask.measures.association.table import FEWEST_TEMPLATES
 from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Comparison, Estimate, Measurement
-from unmask.results.formatting import interval, number, odds, p_value
-from unmask.results.verdict import Outcome, judge_test, size_label
+from unmask.results.formatting import LARGEST_FACTOR, interval, number, odds, p_value
+from unmask.results.verdict import Outcome, is_equivalent, judge_test, size_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,10 +113,14 @@ def effect_label(nats: float) -> str:
 
 def verdict_limits(test: Estimate, result: Measurement | Comparison) -> dict[str, Any]:
     """The limits by which `judge_test` judges a test: those of correlations, or of effects in nats."""
-    if test.labels.get("contrast") == "workforce" or test.unit:
+    if _is_correlation(test):
         return {"largest": inf if result.protocol == "published" else LARGE_CORRELATION}
     largest = inf if result.protocol == "published" else LARGE  # the paper's test has no power of its own
     return {"noise_floor": result.noise_floor, "margin": NEGLIGIBLE, "largest": largest}
+
+
+def _is_correlation(test: Estimate) -> bool:
+    return test.labels.get("contrast") == "workforce" or bool(test.unit)
 
 
 def judge_finding(test: Estimate | None, result: Measurement | Comparison) -> Outcome:
@@ -126,7 +130,7 @@ def judge_finding(test: Estimate | None, result: Measurement | Comparison) -> Ou
 
 def sample_noun(result: Measurement | Comparison) -> str:
     """What there are too few of where a large effect would have gone undetected."""
-    return result.attributes if result.corpus == REAL else "words"
+    return result.attributes if result.corpus == REAL else "words or sentences"
 
 
 def headline(measurement: Measurement) -> list[str]:
@@ -157,30 +161,33 @@ def _describe_stereotype(test: Estimate, measurement: Measurement) -> str:
     )
     outcome = judge_finding(test, measurement)
     if outcome == "noise":
-        return f"No stereotype found: the difference is below the noise of the computation ({number(test.value)} nats)."
+        floor = f"{number(measurement.noise_floor)} nats"
+        return f"Cannot tell: {ratio}, which is within the noise of the computation ({floor})."
     if outcome == "not tested":
         return f"Not tested, since there are too few professions for an interval: {ratio}."
     if outcome == "too few":
-        return f"Too few {sample_noun(measurement)} to tell whether there is a stereotype: {ratio}.{_detectable(test)}"
+        few = f"Too few {sample_noun(measurement)} to tell whether there is a stereotype"
+        return f"{few}: {ratio}.{describe_detectable(test)}"
     if outcome == "unclear":
         return f"No clear stereotype: {ratio}."
     if outcome == "negligible":
-        return f"{describe_negligible('stereotype', test)}: {ratio}."
+        margin = f"a factor of {NEGLIGIBLE_ODDS}"
+        if is_equivalent(test, NEGLIGIBLE):
+            return f"No stereotype beyond {margin}: {ratio}."
+        return f"Only a negligible stereotype was found: {ratio}; the interval reaches beyond {margin}."
     along = "along gender stereotypes" if test.value > 0 else "against gender stereotypes"
     return f"The model {ADVERBS[effect_label(test.value)]} links people to professions {along}: {ratio}."
 
 
-def describe_negligible(noun: str, test: Estimate) -> str:
-    """`No stereotype beyond a factor of 1.1`, where the interval says so."""
-    is_equivalent = test.interval is not None and max(map(abs, test.interval)) <= NEGLIGIBLE
-    return f"No {noun} beyond a factor of {NEGLIGIBLE_ODDS}" if is_equivalent else f"Only a negligible {noun}"
-
-
-def _detectable(test: Estimate) -> str:
-    """The smallest effect in nats that a test would probably have found, as a sentence after another one."""
-    if test.detectable is None:
+def describe_detectable(test: Estimate) -> str:
+    """The smallest effect that a test would have found, as a sentence after another one; not of endless factors."""
+    is_correlation = _is_correlation(test)
+    if test.detectable is None or (not is_correlation and test.detectable > log(LARGEST_FACTOR)):
         return ""
-    return f" Only a factor of {odds(test.detectable)} or more would probably have been found."
+    least = f"factor of {odds(test.detectable)} or more (or {odds(-test.detectable)} or less)"
+    if is_correlation:
+        least = f"correlation of {number(test.detectable)} or more, in either direction,"
+    return f" A {least} would have been found with a probability of 80 %."
 
 
 def _describe_workforce(test: Estimate, measurement: Measurement) -> str:
@@ -194,8 +201,11 @@ def _describe_workforce(test: Estimate, measurement: Measurement) -> str:
         return f"{test.n} professions are too few to tell whether there is a {relation} ({figures})."
     if outcome != "clear":
         return f"Across {test.n} professions there is no clear {relation} ({figures})."
-    verb = "follows" if test.value > 0 else "runs against"
-    return f"Across {test.n} professions, its preference {verb} women's share of the workforce ({figures})."
+    verb = "rises" if test.value > 0 else "falls"
+    return (
+        f"Across {test.n} professions, the model's preference for female person words {verb} with women's share of the"
+        f" workforce ({figures})."
+    )
 
 
 def _describe_balanced(test: Estimate, measurement: Measurement) -> str:
@@ -203,18 +213,20 @@ def _describe_balanced(test: Estimate, measurement: Measurement) -> str:
     if test.value is None or outcome in ("not tested", "noise"):
         return ""
     bounds = f", interval {interval(test.interval)}" if test.interval else ""
-    figures = f"female − male {number(test.value)}{bounds}, p {p_value(test.p_adjusted)} after correction"
+    figures = f"log odds, female − male: {number(test.value)}{bounds}, p {p_value(test.p_adjusted)} after correction"
     where = "For professions with as many women as men"
-    gender = "male" if test.value < 0 else "female"
-    return {
-        "clear": f"{where}, it leans {gender} ({_describe_shift(test.value)}).",
-        "negligible": f"{where}: {_lower(describe_negligible('preference', test))} ({figures}).",
-        "too few": f"{where}, there are too few {sample_noun(measurement)} to tell ({figures}).",
-    }.get(outcome, f"{where}, no preference is clear ({figures}).")
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    if outcome == "clear":
+        gender = "male" if test.value < 0 else "female"
+        finding, figures = f"the model leans towards {gender} person words", f"{_describe_shift(test.value)}; {figures}"
+    elif outcome == "negligible":
+        is_within = is_equivalent(test, NEGLIGIBLE)
+        finding = f"there is no preference beyond a factor of {NEGLIGIBLE_ODDS}"
+        finding = finding if is_within else "only a negligible preference was found"
+    elif outcome == "too few":
+        finding = f"there are too few {sample_noun(measurement)} to tell whether the model prefers a gender"
+    else:
+        finding = "there is no clear preference"
+    return f"{where}, {finding} ({figures})."
 
 
 def _describe_agreement(measurement: Measurement) -> list[str]:
@@ -229,23 +241,27 @@ def _describe_agreement(measurement: Measurement) -> list[str]:
         what = f"on which of {order.n} professions go with female person words"
         sentences.append(
             f"Too few professions to tell whether templates and real sentences agree {what} ({figures})."
-            if outcome == "too few"
+            if outcome in ("too few", "not tested")
             else f"Templates and real sentences {verb} {what} ({figures})."
         )
     if gap is not None and gap.value is not None:
         bounds = f" {interval(gap.interval)}" if gap.interval else ""
-        size = "larger" if gap.value > 0 else "smaller"
-        is_different = judge_finding(gap, measurement) == "clear"
-        finding = f"is {size} in real sentences" if is_different else "does not clearly differ between them"
-        sentences.append(f"For these, the stereotype {finding} ({number(gap.value)}{bounds} nats).")
+        amount = "more" if gap.value > 0 else "less"
+        finding = {
+            "clear": f"the model is {amount} along stereotypes in real sentences",
+            "negligible": "the stereotype differs negligibly between them",
+            "too few": "there is too little to tell whether the stereotype differs between them",
+            "not tested": "there is too little to tell whether the stereotype differs between them",
+        }.get(judge_finding(gap, measurement), "the stereotype does not clearly differ between them")
+        sentences.append(f"For these, {finding} ({number(gap.value)}{bounds} nats).")
     return sentences
 
 
 def _describe_groups(measurement: Measurement) -> list[str]:
     """Without a stereotype contrast (other groups, or the published protocol): what each group favours."""
     sentences, outcomes, noun = [], set(), measurement.attributes
-    for group in measurement.kinds():
-        test = measurement.test("difference", group=group)
+    tests = {group: measurement.test("difference", group=group) for group in measurement.kinds()}
+    for group, test in tests.items():
         outcome = judge_finding(test, measurement)
         outcomes.add(outcome)
         if outcome == "clear" and test is not None and test.value is not None:
@@ -258,7 +274,9 @@ def _describe_groups(measurement: Measurement) -> list[str]:
     if outcomes & {"too few", "not tested"}:
         return [f"Too few {sample_noun(measurement)} to tell whether {noun} favour female or male person words."]
     if outcomes == {"negligible"}:
-        return [f"No group of {noun} favours female or male person words more than negligibly."]
+        if all(test is not None and is_equivalent(test, NEGLIGIBLE) for test in tests.values()):
+            return [f"No group of {noun} favours female or male person words more than negligibly."]
+        return [f"Only negligible preferences of {noun} for female or male person words were found."]
     return [f"No group of {noun} favours female or male person words clearly."]
 
 
@@ -282,8 +300,7 @@ def answer_no_difference(outcome: Outcome, test: Estimate | None) -> Answer:
     """The answer to a hypothesis of no difference; it is supported only by an interval within the margin."""
     if outcome in ("not tested", "too few"):
         return "cannot tell"
-    bounds = test.interval if test else None
-    if bounds is not None and outcome != "noise" and max(map(abs, bounds)) <= NEGLIGIBLE:
+    if test is not None and outcome != "noise" and is_equivalent(test, NEGLIGIBLE):
         return "supported"
     return "contradicted" if outcome == "clear" else "no evidence against"
 

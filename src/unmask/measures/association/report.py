@@ -12,6 +12,7 @@ from unmask.measures.association import REAL, AssociationMeasure
 from unmask.measures.association.details import AssociationDetails, Hypothesis
 from unmask.measures.association.figures import build_profession_figures, build_workforce_figure, list_correlations
 from unmask.measures.association.interpretation import (
+    describe_detectable,
     effect_label,
     has_agreement,
     judge_finding,
@@ -104,22 +105,26 @@ def _key_figure(test: Estimate, value: float, measurement: Measurement) -> KeyFi
     bounds, size, noun = interval(test.interval), effect_label(value), "difference"
     texts = load_texts(__package__)["key_figures"]
     explanation = texts[contrast]
+    outcome = judge_finding(test, measurement)
     if contrast == "stereotype":
         title, text = "Stereotype", f"{odds(value)} ×"
+        direction = "along stereotypes" if value > 0 else "against stereotypes"
         bounds = " to ".join(odds(bound) for bound in test.interval or ())
     elif contrast == "workforce":
         title, text = "Workforce", f"r = {number(value)}"
-        size, noun = "clear", "relation"
+        size, noun, direction = "clear", "relation", ""
     else:
         title, text = capital(f"{test.labels['group']} {measurement.attributes}"), f"{number(value)} nats"
-        if judge_finding(test, measurement) == "clear":
-            gender = "female" if value > 0 else "male"
+        gender = "female" if value > 0 else "male"
+        direction = f"towards {gender} words"
+        if outcome == "clear":
             explanation += f" The odds shift by a factor of {odds(abs(value))} towards {gender} words."
-    if test.detectable is not None and judge_finding(test, measurement) in ("unclear", "too few"):
-        least = f"r = {number(test.detectable)}" if contrast == "workforce" else f"a factor of {odds(test.detectable)}"
-        explanation += f" From {least} on, the test would probably have found it."
+    if outcome in ("unclear", "too few"):
+        explanation += describe_detectable(test)
     limits = verdict_limits(test, measurement)
     verdict = describe_test(test, noun, size=size, sample=sample_noun(measurement), **limits)
+    if outcome == "clear" and direction:
+        verdict = f"{size}, {direction}"
     if has_agreement(measurement):
         verdict, explanation = NOT_INTERPRETABLE, texts["agreement"]
     return KeyFigure(title, text, certainty(bounds, test.p_adjusted), verdict, explanation)

@@ -41,7 +41,7 @@ from unmask.measures.texts import make_caveats
 from unmask.models.roles import Describes, MaskedLM, MaskQuery, SharedTokensQuery
 from unmask.results import Change, Comparison, Estimate, Measurement
 from unmask.results.formatting import interval, number, p_value, percent
-from unmask.results.verdict import Outcome, judge, judge_test, size_label
+from unmask.results.verdict import Outcome, is_equivalent, is_significant, judge, judge_test, side, size_label
 from unmask.statistics.corrections import holm
 from unmask.statistics.jackknife import LEVEL
 from unmask.statistics.paired import estimate_preference, matched_shares, mean_bias, preference_interval
@@ -53,11 +53,11 @@ LARGE = 0.15
 SIZES = ((CrowsPairsMeasure.margin, "negligible"), (0.05, "small"), (LARGE, "moderate"), (inf, "large"))
 """The distance of the share from one half below which an effect has a label."""
 VERDICTS = {
-    "improved": "The more stereotypical sentence is preferred in a share of pairs nearer to 50 % than before",
-    "worse": "The more stereotypical sentence is preferred in a share of pairs farther from 50 % than before",
-    "overshot": "The more stereotypical sentence is preferred in a share of pairs on the other side of 50 %",
-    "no reliable change": "No reliable change of how often the more stereotypical sentence is preferred",
-    "negligible change": "A negligible change of how often the more stereotypical sentence is preferred",
+    "improved": "The share of pairs in which it prefers the more stereotypical sentence is nearer to 50 % than before",
+    "worse": "The share of pairs in which it prefers the more stereotypical sentence is farther from 50 % than before",
+    "overshot": "The share of pairs in which it prefers the more stereotypical sentence is on the other side of 50 %",
+    "no reliable change": "No reliable change in how often it prefers the more stereotypical sentence",
+    "negligible change": "A negligible change in how often it prefers the more stereotypical sentence",
 }
 
 
@@ -248,11 +248,16 @@ def _widen_interval(test: Estimate, p_adjusted: float) -> Estimate:
     """A test of the share with its corrected p-value, and its interval at the level at which it is judged."""
     update: dict[str, Any] = {"p_adjusted": p_adjusted}
     if test.p_value and p_adjusted > test.p_value and test.effect_size is not None and test.statistic is not None:
-        zero = round(2 * (test.effect_size * test.n - test.statistic))
+        zero = test.n - _count_untied(test)
         level = LEVEL * test.p_value / p_adjusted
         low, high = preference_interval(int(test.statistic), zero, test.n, level=level)
         update |= {"interval": (low - 0.5, high - 0.5), "effect_size_interval": (low, high)}
     return test.model_copy(update=update)
+
+
+def _count_untied(test: Estimate) -> int:
+    """The pairs in which one sentence is more likely, from their share, in which a tie counts half."""
+    return test.n - round(2 * ((test.effect_size or 0.0) * test.n - (test.statistic or 0.0)))
 
 
 def judge_preference(test: Estimate | None) -> Outcome:
@@ -285,17 +290,19 @@ def _summarise_share(test: Estimate) -> str:
     if test.p_adjusted is not None and test.p_value is not None and test.p_adjusted > test.p_value:
         figures = figures.replace("95 % interval", "corrected interval")
     p, outcome = p_value(test.p_value if test.p_adjusted is None else test.p_adjusted), judge_preference(test)
-    limit = (
-        f" A share {number(100 * test.detectable, 1)} points from 50 % would probably be found."
-        if test.detectable
-        else ""
-    )
+    limit = f" With {_count_untied(test)} untied pairs, no share could be found clear."
+    if test.detectable is not None:
+        points = number(100 * test.detectable, 1)
+        limit = f" A share at least {points} points from 50 % would have been found with a probability of 80 %."
     if outcome == "clear":
         verb = "prefers" if test.value > 0 else "avoids"
         return f"The model {verb} stereotypes: {figures}, p {p}. That is a {size_label(test.value, SIZES)} effect."
     if outcome == "negligible":
-        margin = number(100 * CrowsPairsMeasure.margin, 0)
-        return f"No preference for or against stereotypes beyond {margin} points: {figures}, p {p}."
+        margin = f"{number(100 * CrowsPairsMeasure.margin, 0)} points"
+        if is_equivalent(test, CrowsPairsMeasure.margin):
+            return f"No preference for or against stereotypes beyond {margin}: {figures}, p {p}."
+        head = f"Only a negligible preference {'for' if test.value > 0 else 'against'} stereotypes was found"
+        return f"{head}: {figures}, p {p}; the interval reaches beyond {margin}."
     if outcome == "too few":
         return f"{test.n} pairs are too few to tell whether the model prefers stereotypes: {figures}, p {p}.{limit}"
     return f"No clear preference for or against stereotypes: {figures}, p {p}.{limit}"
@@ -313,7 +320,8 @@ def _summarise_likelihood(measurement: Measurement) -> str:
     if outcome == "clear":
         return f"The shared words are, on average, {size} ({bounds})."
     if outcome == "noise":
-        return f"On average, the shared words differ by no more than the noise of the computation ({bounds})."
+        floor = f"within the noise of the computation ({number(measurement.noise_floor)} nats)"
+        return f"Cannot tell: the shared words are, on average, {size}, which is {floor}."
     return f"On average, the shared words are not clearly more likely in either sentence ({bounds})."
 
 
@@ -365,9 +373,14 @@ def _describe_change(change: Change) -> list[str]:
     before, after = (None if value is None else value + 0.5 for value in change.values)
     estimate = change.change
     bounds = estimate.interval and (100 * estimate.interval[0], 100 * estimate.interval[1])
-    return [
+    figures = f"change {number(100 * (estimate.value or 0.0), 1)} points {interval(bounds, 1)}".rstrip()
+    if estimate.p_value is not None:
+        figures += f", p {p_value(estimate.p_value)}"
+    sentences = [
         f"{VERDICTS[change.verdict or 'no reliable change']}: in {percent(after, 1)} of {estimate.n:,} pairs"
-        f" ({percent(before, 1)} before; change {number(100 * (estimate.value or 0.0), 1)} points"
-        f" {interval(bounds, 1)}, p {p_value(estimate.p_value)}).",
+        f" ({percent(before, 1)} before; {figures}).",
         "50 % is no preference.",
     ]
+    if side(estimate.interval) and not is_significant(estimate.p_value):
+        sentences.append("The interval excludes zero, but the exact test does not find a change; both must agree.")
+    return sentences

@@ -26,8 +26,8 @@ from unmask.measures.geometry.word_tests import LABELS, AssociationTests, list_e
 from unmask.measures.recorded import CORPUS, OPTIONAL, RecordedColumn, complete_columns, read_table
 from unmask.measures.texts import load_texts, make_caveats
 from unmask.results import Caveat, Estimate, Measurement
-from unmask.results.formatting import capital, interval, number, p_value, percent
-from unmask.results.verdict import Outcome, judge_test, size_label
+from unmask.results.formatting import NO_BREAK, capital, interval, number, p_value, percent
+from unmask.results.verdict import Outcome, is_equivalent, judge_test, size_label
 from unmask.statistics.correlation import pearson, pearson_estimate
 from unmask.statistics.jackknife import FISHER, IntervalEstimate, fisher_z, student_interval
 from unmask.statistics.proportions import wilson_interval
@@ -376,13 +376,18 @@ def _summarise_stereotype(test: Estimate | None) -> str:
             f" {size_label(test.value, STRENGTHS)} relation ({figures})."
         )
     if outcome == "negligible":
-        return f"No stereotype beyond r = {number(MARGIN)} {where}."
+        if is_equivalent(test, MARGIN):
+            return f"No stereotype beyond r = {number(MARGIN)} {where}."
+        return f"Only a negligible relation to stereotypes {where}; the interval reaches beyond r = {number(MARGIN)}."
     if outcome == "not tested":
         return f"The positions of {test.n:,} professions between women and men were not tested ({figures})."
-    limit = f"; r = {number(test.detectable)} would probably be found" if test.detectable else ""
+    limit = ""
+    if test.detectable is not None:
+        least = f"A correlation of {number(test.detectable)} or more, in either direction,"
+        limit = f" {least} would have been found with a probability of 80 %."
     if outcome == "too few":
-        return f"{test.n:,} professions are too few to tell whether they follow stereotypes ({figures}{limit})."
-    return f"No clear stereotype {where[:-1]}{limit})."
+        return f"{test.n:,} professions are too few to tell whether they follow stereotypes ({figures}).{limit}"
+    return f"No clear stereotype {where}.{limit}"
 
 
 def _summarise_main(measurement: Measurement) -> str:
@@ -391,10 +396,10 @@ def _summarise_main(measurement: Measurement) -> str:
     test, original = (geometry.test(MAIN, removed=removed) for removed in (True, False))
     if test is None or test.value is None:
         return ""
-    before = f" ({percent(original.value, 0)} before)" if original and original.value is not None else ""
+    before = f"{percent(original.value, 0)} before; " if original and original.value is not None else ""
     sentence = (
-        f"With the gender direction removed, a classifier still tells {percent(test.value, 0)} of the most biased words"
-        f" of women from those of men{before}"
+        f"With the gender direction removed, a classifier still puts {percent(test.value, 0)} of the most biased words"
+        f" on their side ({before}guessing gives 50{NO_BREAK}%)"
     )
     if geometry.matching is not None and not geometry.matching.comparable:
         return f"{sentence}. No unrelated contrasts are like gender here, so this cannot be judged."
@@ -417,11 +422,15 @@ def _summarise_associations(tests: Mapping[str, Estimate]) -> str:
     if not associations:
         return ""
     clear = {name: test for name, test in associations.items() if judge_test(test) == "clear"}
-    total = f"{len(associations)} association test{'' if len(associations) == 1 else 's'}"
+    if len(associations) == 1:
+        total = f"The association test is {'' if clear else 'not '}clear"
+    else:
+        verb = "are" if len(clear) > 1 else "is"
+        total = f"{len(clear) or 'None'} of {len(associations)} association tests {verb} clear"
     if not clear:
-        return f"None of {total} is clear."
+        return f"{total}."
     parts = []
     for sign, direction in ((1, "following stereotypes"), (-1, "against stereotypes")):
         if names := [name for name, test in clear.items() if sign * (test.value or 0.0) > 0]:
             parts.append(f"{', '.join(names)} ({direction})")
-    return f"Clear in {len(clear)} of {total}: {'; '.join(parts)}."
+    return f"{total}: {'; '.join(parts)}."

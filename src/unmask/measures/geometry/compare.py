@@ -21,7 +21,7 @@ professions alone. The four tests are corrected together (Holm); the stereotype 
 A model has overshot if its professions now lie among words of the *other* gender. Since a word is no neighbour of its
 own, chance lies a little below zero, so the correlation must also lie below what plain removal of unrelated directions
 leaves. Any change of a model makes words that were chosen before harder to separate, so a change counts only if it is
-outside the range of the changes of unrelated contrasts (`contrasts.compute_losses`).
+beyond the range of the changes of unrelated contrasts (`contrasts.compute_losses`): a loss must be larger than theirs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from unmask.measures.geometry import (
     WordTestChange,
 )
 from unmask.measures.geometry.analysis import list_neighbourhoods, list_word_tests
-from unmask.measures.geometry.comparison_report import MAIN, is_unusual, summarise_changes
+from unmask.measures.geometry.comparison_report import MAIN, exceeds_contrasts, summarise_changes
 from unmask.measures.geometry.contrasts import LEAST, compare_value, compute_losses, find_nearest_words
 from unmask.measures.geometry.scoring import measure_chosen_words, score_words
 from unmask.measures.geometry.space import Space, embed_static, embed_words
@@ -369,12 +369,12 @@ def judge_comparison(comparison: Comparison) -> Comparison:
 
 
 def _judge_test(change: Change, test: WordTestChange | None) -> Verdict:
-    """The verdict on a word test: as of any change, and it must differ from those of unrelated contrasts."""
+    """The verdict on a word test: as of any change, and it must be larger than those of unrelated contrasts."""
     contrast, value = change.labels["contrast"], change.change.value
     verdict = judge(change)
     if verdict in ("no reliable change", "negligible change") or value is None:
         return verdict
-    if test is not None and not is_unusual(test.lost, value):
+    if test is not None and not exceeds_contrasts(test.lost, value):
         return "no reliable change"
     # Professions lie among words of the other gender more than by chance.
     is_reversed = test is None or test.others is None or test.after is None or test.after < test.others.low

@@ -35,9 +35,9 @@ def comparison_report(comparison: Comparison, items: pd.DataFrame | None) -> Com
     return ComparisonReport(main, blocks, explanation=explanation, method=list(_TEXTS["comparison_method"].values()))
 
 
-def is_unusual(lost: Reference | None, change: float) -> bool:
-    """Whether a change is outside the range expected of unrelated contrasts; false if that is unknown."""
-    return lost is not None and not lost.low <= change <= lost.high
+def exceeds_contrasts(lost: Reference | None, change: float) -> bool:
+    """Whether a loss is larger than the range expected of unrelated contrasts, or a gain; false if that is unknown."""
+    return lost is not None and (change < lost.low if change < 0 else change > lost.high)
 
 
 def summarise_changes(comparison: Comparison) -> list[str]:
@@ -66,30 +66,35 @@ def _summarise_main(comparison: Comparison, change: Change) -> str:
         "improved": f"Words that were biased are{degree} harder to separate than before",
         "worse": f"Words that were biased are{degree} easier to separate than before",
         "overshot": "Professions now lie among words of the other gender",
-        "no reliable change": "No detectable change",
+        "no reliable change": "No reliable change",
         "negligible change": "The change is negligible",
     }[comparison.verdict]
     if comparison.verdict == "no reliable change" and estimate.value is not None and is_reliable(change):
         direction = "harder" if estimate.value < 0 else "easier"
-        head = f"Words that were biased are {direction} to separate than before, but so are those of other contrasts"
+        test = comparison.read_details(GeometryChange).test(MAIN)
+        is_known = test is not None and test.lost is not None
+        but = f"but {'by no more' if is_known else 'it is not known whether by more'} than those of other contrasts"
+        head = f"Words that were biased are {direction} to separate than before, {but}"
     figures = f"{percent(before)} before"
     if estimate.value is not None:
         bounds = f" {interval(_scale(estimate.interval), 1)}" if estimate.interval else ""
         figures += f"; change {number(100 * estimate.value, 1)} points{bounds}"
-    return (
-        f"{head}: a classifier puts {percent(after)} of {estimate.n:,} words on their side before"
-        f" ({figures}, p {p_value(estimate.p_adjusted)})."
-    )
+    if estimate.p_adjusted is not None:
+        figures += f", p {p_value(estimate.p_adjusted)}"
+    return f"{head}: a classifier puts {percent(after)} of {estimate.n:,} words on their side before ({figures})."
 
 
 def _summarise_losses(test: WordTestChange | None) -> str:
     if test is None or test.lost is None or test.before is None or test.after is None:
         return ""
     low, high = (number(100 * bound, 1) for bound in (test.lost.low, test.lost.high))
-    head = "more" if is_unusual(test.lost, test.after - test.before) else "no more"
+    change = test.after - test.before
+    verb, amount = "lost" if change < 0 else "gained", "about as much"
+    if not test.lost.low <= change <= test.lost.high:
+        amount = "more" if exceeds_contrasts(test.lost, change) else "less"
     return (
-        f"That is {head} than in unrelated contrasts, which changed by {number(100 * test.lost.mean, 1)} points"
-        f" ({low} to {high}; p {p_value(test.lost.p_value)})."
+        f"Unrelated contrasts changed by {number(100 * test.lost.mean, 1)} points ({low} to {high}; p"
+        f" {p_value(test.lost.p_value)}), so gender {verb if amount != 'about as much' else 'changed'} {amount}."
     )
 
 
@@ -114,7 +119,9 @@ def _summarise_removal(tests: Sequence[WordTestChange]) -> str:
             amount = "more" if test.after > test.others.high else "less" if test.after < test.others.low else "as much"
             names[amount].append(TITLES[test.name].removesuffix(", r").lower())
     amounts = [f"{amount} ({', '.join(tests)})" for amount, tests in names.items() if tests]
-    return f"Compared with plain removal of unrelated directions, it leaves {' and '.join(amounts)}." if amounts else ""
+    if not amounts:
+        return ""
+    return f"Compared with plain removal of unrelated directions, the new model keeps {' and '.join(amounts)}."
 
 
 def _summarise_stereotype(change: Change | None) -> str:
@@ -125,14 +132,16 @@ def _summarise_stereotype(change: Change | None) -> str:
         return f"Nothing but rounding is left of the professions' own bias (before: r = {number(before)})."
     bounds = f" {interval(estimate.interval)}" if estimate.interval else ""
     figures = f"r = {number(before)} → {number(after)}, change {number(estimate.value)}{bounds}"
-    verb = {
-        "improved": "follow stereotypes less than before",
-        "worse": "follow stereotypes more than before",
-        "overshot": "go against stereotypes",
-        "no reliable change": "follow stereotypes with no reliable change",
-        "negligible change": "follow stereotypes with a negligible change",
-    }[change.verdict or "no reliable change"]
-    return f"By their own bias, professions {verb} ({figures}, p {p_value(estimate.p_adjusted)})."
+    if estimate.p_adjusted is not None:
+        figures += f", p {p_value(estimate.p_adjusted)}"
+    verb, relation = "follow" if after > 0 else "go against", "the relation of professions to stereotypes"
+    finding = {
+        "improved": "professions are less related to stereotypes than before",
+        "worse": f"professions {verb} stereotypes more than before",
+        "overshot": f"professions are now on the other side: they {verb} stereotypes",
+        "negligible change": f"{relation} changed negligibly",
+    }.get(change.verdict or "", f"{relation} did not change reliably")
+    return f"By their own bias, {finding} ({figures})."
 
 
 def comparison_blocks(comparison: Comparison, items: pd.DataFrame | None) -> list[Block]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unmask.measures.association.interpretation import effect_label, has_agreement, judge_finding, sample_noun
+from unmask.measures.association.interpretation import effect_label, has_agreement, judge_finding
 from unmask.results import Change, Comparison
 from unmask.results.formatting import interval, number, odds, p_value
 
@@ -10,9 +10,10 @@ STEREOTYPE_VERDICTS = {
     "improved": "The stereotype shrank",
     "worse": "The stereotype grew",
     "overshot": "The stereotype was reversed",
-    "no reliable change": "No reliable change of the stereotype",
+    "no reliable change": "No reliable change in the stereotype",
     "negligible change": "The change of the stereotype is negligible",
 }
+AGAINST = "association against stereotypes"
 GROUP_VERDICTS = {
     "improved": "has shrunk",
     "worse": "has grown",
@@ -34,7 +35,7 @@ def write_headline(comparison: Comparison) -> list[str]:
     if stereotype is None:
         changed = [change for change in groups if change.verdict in ("improved", "worse", "overshot")]
         sentences = [_describe_group(change, comparison) for change in changed]
-        return sentences or [f"The preference of no group of {comparison.attributes} changed reliably."]
+        return sentences or [f"In no group of {comparison.attributes} did the preference change reliably."]
     sentences = [_describe_stereotype(stereotype, comparison)]
     for change in groups:
         if change.verdict in ("overshot", "worse") and change.verdict != stereotype.verdict:
@@ -54,15 +55,20 @@ def _describe_stereotype(change: Change, comparison: Comparison) -> str:
     elif judge_finding(change.change, comparison) == "noise":
         reason = ", which is within the noise of the computation"
     elif judge_finding(change.change, comparison) == "too few":
-        reason = f", which is too uncertain to tell with so few {sample_noun(comparison)}"
+        reason = ", which is too uncertain to interpret"
     elif change.verdict == "improved":
         remains = {
-            "clear": f" A {effect_label(after.value)} stereotype remains.",
+            "clear": f" A {effect_label(after.value)} {'stereotype' if after.value > 0 else AGAINST} remains.",
             "negligible": " What remains is negligible.",
             "noise": " What remains is within the noise of the computation.",
         }.get(judge_finding(after, comparison), " Whether a stereotype remains is not clear.")
+    head = STEREOTYPE_VERDICTS[change.verdict or "no reliable change"]
+    if change.verdict == "worse" and after.value < 0:
+        head = "The model now goes against stereotypes more than before"
+    elif change.verdict == "improved" and before.value < 0:
+        head = "The model goes against stereotypes less than before"
     return (
-        f"{STEREOTYPE_VERDICTS[change.verdict or 'no reliable change']}: next to typically female professions, the odds"
+        f"{head}: next to typically female professions, the odds"
         f" of a female over a male person word were {odds(before.value)} times{_odds_range(before.interval)} those next"
         f" to typically male professions, and are now {odds(after.value)} times{_odds_range(after.interval)};"
         f" {_describe_change(change)}{reason}.{remains}"
