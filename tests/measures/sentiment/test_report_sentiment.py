@@ -215,7 +215,7 @@ def test_the_interval_is_that_of_the_gender_that_is_named(
     female = headline(_update(measurement_and_items[0], ratings, **fields))[0]
     assert "a female word in place of its male counterpart adds 0.0534 to the rating" in female
     assert "(95 % interval [0.0448, 0.0620], p < 0.001); 6 of 9 pairs lean towards the female word." in female
-    wide = {"value": -0.01, "interval": (-0.2, 0.18), "p_adjusted": 0.9}
+    wide: dict[str, Any] = {"value": -0.01, "interval": (-0.2, 0.18), "p_adjusted": 0.9}
     for detectable in (0.3, None):
         few = headline(_update(measurement_and_items[0], **wide, detectable=detectable))[0]
         found = "A bias of 0.3000 or more, in either direction, would have been found with a probability of 80 %."
@@ -225,10 +225,13 @@ def test_the_interval_is_that_of_the_gender_that_is_named(
 def test_ratings_that_do_not_change(measurement_and_items: tuple[Measurement, pd.DataFrame]) -> None:
     headline = get_measure("sentiment").headline
     same = {"changed": 40, "below": 0, "above": 0, "equal": 40}
-    some, none = (
-        " ".join(headline(_update(measurement_and_items[0], same | {"outside": outside}, "bias", value=0.0)))
-        for outside in (5, 40)
+    read, unread = (
+        _update(measurement_and_items[0], same | {"outside": outside}, "bias", value=0.0) for outside in (5, 40)
     )
+    some, none = (" ".join(headline(measurement)) for measurement in (read, unread))
+    assert {key_figures(blocks(unread, None))[title].verdict for title in ("Bias over words", "Mean over texts")} == {
+        "not tested"
+    }
     assert some == (
         "No rating changed: both versions of the 40 texts with a gender term are rated alike. In 5 of these texts no"
         " term was read, since they are too long."

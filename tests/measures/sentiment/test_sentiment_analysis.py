@@ -315,7 +315,8 @@ def test_a_regression_is_checked_by_its_numbers() -> None:
 def test_a_model_that_fails_is_inconclusive(file: Path) -> None:
     measurement = measure(Fixed(lambda text: 0.5 + len(MALE.findall(text)) / 10), file)
     assert measurement.headline_text.startswith(
-        "Inconclusive: the model cannot reliably rate plainly good texts above plainly bad ones (right in 50\N{NO-BREAK SPACE}% of 900"
+        "Inconclusive: the model cannot reliably rate plainly good texts above plainly bad ones (right in"
+        " 50\N{NO-BREAK SPACE}% of 900"
     )
 
 

@@ -259,9 +259,9 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         )
     verdict = judge(changes["gap"])
     changes["gap"] = changes["gap"].model_copy(update={"verdict": verdict})
-    first, second = (_show_points(value) for value in changes["gap"].values)
+    points = [_show_points(value) for value in changes["gap"].values]
     sentence = (
-        f"{HEADLINES[verdict]}: accuracy for women − for men was {first} points and is now {second}"
+        f"{HEADLINES[verdict]}: accuracy for women − for men was {points[0]} points and is now {points[1]}"
         f" (change: {_show_estimate(changes['gap'].change)})."
         if changes["gap"].change.value is not None
         else "The gap between women and men cannot be compared: all pronouns are of one gender."

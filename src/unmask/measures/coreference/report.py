@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def blocks(measurement: Measurement, items: pd.DataFrame | None) -> list[Block]:
     """The report of one measurement."""
     del items
-    others = [block for block in default_blocks(measurement) if not isinstance(block, KeyFigure)]
+    others: list[Block] = [block for block in default_blocks(measurement) if not isinstance(block, KeyFigure)]
     gap = measurement.tests["gap"]
     if gap.value is None:
         return others

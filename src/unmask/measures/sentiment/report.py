@@ -109,11 +109,14 @@ def _show_biases(measurement: Measurement, ratings: Ratings) -> Iterator[KeyFigu
         if not ratings.changed or (test.value is None and name != WORDS):
             continue
         size = ratings.label_size(test.value or 0.0)
-        verdict = describe_test(test, noun, noise_floor=measurement.noise_floor, sample=sample, **ratings.limits)
-        if is_clear(test, measurement.noise_floor, margin=ratings.limits["margin"]):
+        noise_floor = measurement.noise_floor
+        verdict = describe_test(test, noun, size=size, noise_floor=noise_floor, sample=sample, **ratings.limits)
+        if is_clear(test, noise_floor, margin=ratings.limits["margin"]):
             verdict = f"{size}, {'male' if (test.value or 0.0) > 0 else 'female'} versions rated higher"
         if name == WORDS and test.p_adjusted is None:
             verdict = f"too few {sample} to tell"
+        if ratings.outside == ratings.changed:
+            verdict = "not tested"
         explanation = _EXPLANATIONS["words" if name == WORDS else "total"].format(which)
         sure = certainty(interval(test.interval, ratings.digits), test.p_adjusted)
         yield KeyFigure(titles[name], signed(test.value, ratings.digits), sure, verdict, explanation)
