@@ -32,6 +32,7 @@ from unmask.report.blocks import Block, Cell, Column, Figure, KeyFigure, Legend,
 from unmask.report.default_blocks import list_tests
 from unmask.results import Estimate, Interval, Measurement
 from unmask.results.formatting import (
+    NO_BREAK,
     certainty,
     count,
     interval,
@@ -98,7 +99,7 @@ def _build_key_figures(
             f"r = {number(stereotype.value)}",
             certainty(interval(stereotype.interval), stereotype.p_adjusted),
             describe_stereotype(stereotype),
-            _TEXTS["stereotype"].format(count(stereotype.n)),
+            _TEXTS["stereotype"].format(count(stereotype.n)) + _describe_detectable(stereotype),
         )
     test, difference = geometry.test(MAIN, removed=True), measurement.tests.get(MAIN)
     if test is not None and test.value is not None:
@@ -126,6 +127,12 @@ def _build_key_figures(
             verdict,
             f"{name}{rank}. {strongest.question} −2: completely the reverse; 0: no association; 2: completely.",
         )
+
+
+def _describe_detectable(test: Estimate) -> str:
+    if test.detectable is None:
+        return ""
+    return f" An r of {number(test.detectable)} would be found with a probability of 80{NO_BREAK}%."
 
 
 def describe_stereotype(test: Estimate) -> str:
