@@ -194,3 +194,9 @@ def test_runs_that_differ_by_chance_are_rarely_called_a_change() -> None:
         rejected["one run"] += abs(runs[0]) / 0.2 > stats.t.isf(0.025, 30)
     assert rejected["one run"] > 600
     assert 20 <= rejected["four runs"] <= 75
+
+
+def test_runs_that_changed_alike_have_the_interval_over_items() -> None:
+    combined = combine_runs([-0.05, -0.05], [0.01, 0.01], [math.inf, math.inf])
+    assert combined.df is None
+    assert combined.interval == pytest.approx(stats.norm.interval(0.95, -0.05, 0.01))

@@ -54,6 +54,17 @@ to_estimate = Estimate.from_statistic
 """An estimate of `unmask.statistics` as a result states it."""
 
 
+def without_correction(test: Estimate) -> Estimate:
+    """A test with its 95 % interval, whatever other tests it was corrected for."""
+    if test.p_adjusted is None or test.p_adjusted == test.p_value or not (test.standard_error and test.df):
+        return test
+    from unmask.statistics.jackknife import SCALES, student_interval
+
+    assert test.value is not None  # it has a standard error
+    plain = student_interval(test.value, test.standard_error, test.df, scale=SCALES[test.scale])
+    return test.model_copy(update={"interval": plain.interval})
+
+
 def set_adjusted_p(test: Estimate, p_adjusted: float | None) -> Estimate:
     """A test with its corrected p-value, and its interval at the level at which the test is judged then."""
     update: dict[str, Any] = {"p_adjusted": p_adjusted}
@@ -216,6 +227,8 @@ class Measure(ABC):
     # How the numbers are shown.
     primary: ClassVar[str] = ""
     """The test that speaks for the measure. Its p-value is not corrected for any other test."""
+    deciding_change: ClassVar[str] = ""
+    """The change that decides the verdict of a comparison; empty: that of the primary test."""
     margin: ClassVar[float] = 0.0
     """The largest value of the primary test that is negligible; it also limits what a new gate policy allows."""
     restated: ClassVar[tuple[str, ...]] = ()
@@ -341,10 +354,10 @@ class Measure(ABC):
 
     def conclude(self, measurement: Measurement) -> Measurement:
         """Add adjusted p-values, and what follows from them: the headline, or that nothing can be concluded."""
-        concluded = self.interpret(self.adjust_tests(measurement))
-        if reason := concluded.explain_incompetence():
-            concluded = concluded.model_copy(update={"headline": [INCONCLUSIVE.format(reason)]})
-        return concluded
+        adjusted = self.adjust_tests(measurement)
+        if reason := adjusted.explain_incompetence():
+            return adjusted.model_copy(update={"headline": [INCONCLUSIVE.format(reason)]})
+        return self.interpret(adjusted)
 
     def adjust_tests(self, measurement: Measurement) -> Measurement:
         """Correct the secondary tests together (Holm); the primary test does not depend on what else is asked.
@@ -504,6 +517,11 @@ class Measure(ABC):
 
     # How the numbers are read.
 
+    def margin_of(self, measurement: Measurement) -> float:
+        """The largest value of the primary test that is negligible, on the scale of a measurement."""
+        del measurement
+        return self.margin
+
     def not_interpretable(self, measurement: Measurement, *, group: bool = False) -> str:
         """Why a test's value, or a group's, cannot be read as bias; empty if it can."""
         del measurement, group
@@ -561,7 +579,11 @@ class Measure(ABC):
         sides = ("the model before", before), ("the model after", after)
         if reason := "; ".join(filter(None, (side.explain_incompetence(name) for name, side in sides))):
             headline = [INCONCLUSIVE.format(reason)]
-            update = {"verdict": "inconclusive", "inconclusive": reason, "headline": headline}
+            changes = {
+                name: change.model_copy(update={"verdict": "inconclusive"}) if change.verdict else change
+                for name, change in comparison.changes.items()
+            }
+            update = {"verdict": "inconclusive", "inconclusive": reason, "headline": headline, "changes": changes}
             comparison = comparison.model_copy(update=update)
         return comparison
 

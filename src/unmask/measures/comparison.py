@@ -168,18 +168,24 @@ def combine_comparisons(measure: Measure, comparisons: Sequence[Comparison], nam
     first = comparisons[0]
     shared = [key for key in first.changes if all(key in other.changes for other in comparisons)]
     changes = {key: _combine_changes([comparison.changes[key] for comparison in comparisons]) for key in shared}
-    main = measure.primary if measure.primary in changes else next(iter(changes), "")
+    main = measure.deciding_change or measure.primary
+    main = main if main in changes else next(iter(changes), "")
     adjusted = {main: changes[main].change.p_value} if main else {}
     secondary = {key: changes[key].change.p_value for key in shared if key != main}
     adjusted |= dict(zip(secondary, holm(list(secondary.values())), strict=True))
     judged = {}
+    noise_floor = max((comparison.noise_floor or 0.0 for comparison in comparisons), default=0.0) or None
     for key, change in changes.items():
         tested = change.model_copy(update={"change": set_adjusted_p(change.change, adjusted[key])})
-        verdict = None if first.changes[key].verdict is None else judge(tested, noise_floor=first.noise_floor)
-        judged[key] = tested.model_copy(update={"verdict": verdict})
+        verdicts = [comparison.changes[key].verdict for comparison in comparisons]
+        agreed = _agree(judge(tested, noise_floor=noise_floor), verdicts) if verdicts[0] else None
+        judged[key] = tested.model_copy(update={"verdict": agreed})
     runs = [comparison.after for comparison in comparisons]
     first_inconclusive = next((comparison for comparison in comparisons if comparison.inconclusive), None)
-    verdict = "inconclusive" if first_inconclusive else (judged[main].verdict if main else None) or "no reliable change"
+    verdict: Verdict = "inconclusive"
+    if first_inconclusive is None:
+        decided = judged[main].verdict if main else None
+        verdict = _agree(decided or "no reliable change", [comparison.verdict for comparison in comparisons])
     headline = [_describe_runs(main, judged[main], verdict, comparisons)] if main else []
     headline = first_inconclusive.headline if first_inconclusive else headline
     return first.model_copy(
@@ -190,10 +196,18 @@ def combine_comparisons(measure: Measure, comparisons: Sequence[Comparison], nam
             "verdict": verdict,
             "inconclusive": first_inconclusive.inconclusive if first_inconclusive else "",
             "headline": headline,
-            "details": {},
+            "noise_floor": noise_floor,
             "caveats": [caveat for caveat in first.caveats if caveat.code != "one-run"],
         }
     )
+
+
+def _agree(verdict: Verdict, single: Sequence[Verdict | None]) -> Verdict:
+    """The verdict on all runs together: a change only if at least one of them has it by the measure's own rules."""
+    if verdict in (*single, "no reliable change", "negligible change"):
+        return verdict
+    first = single[0]
+    return first if first and all(other == first for other in single) else "no reliable change"
 
 
 def _combine_changes(changes: Sequence[Change]) -> Change:
@@ -223,10 +237,10 @@ def _combine_estimates(estimates: Sequence[Estimate]) -> IntervalEstimate:
 
 def _standard_error(test: Estimate) -> float | None:
     """Of a change on a linear scale: as it was computed, or from its interval."""
-    if test.standard_error is not None and test.scale == "linear":
-        return test.standard_error
-    if test.interval is None:
+    if test.scale != "linear" or test.interval is None:
         return None
+    if test.standard_error is not None:
+        return test.standard_error
     quantile = float(stats.t.isf(TAIL, test.df)) if test.df else float(stats.norm.isf(TAIL))
     return (test.interval[1] - test.interval[0]) / 2 / quantile
 

@@ -143,9 +143,9 @@ def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None
         return ComparisonSection(
             comparison, heading, measure_name(name), default_comparison_blocks(comparison, main), main
         )
-    report = ComparisonReport(first_change(comparison))
-    if not comparison.runs:  # what a measure shows of its details is about one model after
-        report = measure.comparison_report(comparison, items)
+    report = measure.comparison_report(comparison, items)
+    if comparison.runs:  # what a measure shows of its details is about one model after
+        report = ComparisonReport(first_change(comparison), warning=report.warning)
     blocks = report.blocks
     if blocks is None:
         units, note = measure.change_units, measure.changes_note

@@ -21,7 +21,8 @@ Scale = Literal["", "odds", "percent"]
 HIGHER_IS_BETTER = {"accuracy": True, "log_odds": True, "loss": False, "perplexity": False}
 """For figures of usefulness."""
 NEGLIGIBLE = {"accuracy": 0.005, "log_odds": 0.1, "loss": log(1.02), "perplexity": 0.0}
-"""Changes of these figures up to which they are negligible; for a loss, a factor of 1.02 of the perplexity."""
+"""Changes of these figures up to which they are negligible: for a loss, a factor of 1.02 of the perplexity; for log
+odds, a share of those before."""
 LEGEND = Legend([("ring", "before"), ("diamond", "after"), ("", "lines: 95 % intervals"), ("", "right: the change")])
 
 
@@ -84,7 +85,8 @@ def usefulness_text(name: str, figure: UsefulnessChange) -> ChangeText:
     verdict = describe_significance(figure.p_value)
     if is_significant(figure.p_value) and name in HIGHER_IS_BETTER:
         verdict = "clearly better" if (figure.change > 0) == HIGHER_IS_BETTER[name] else "clearly worse"
-        verdict = "negligible change" if abs(figure.change) < NEGLIGIBLE[name] else verdict
+        margin = NEGLIGIBLE[name] * (abs(figure.before) if name == "log_odds" else 1.0)
+        verdict = "negligible change" if abs(figure.change) <= margin else verdict
     return ChangeText(
         name.replace("_", " "),
         _show_value(figure.before, digits, scale),

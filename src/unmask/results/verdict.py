@@ -71,7 +71,7 @@ def is_significant(p_value: float | None) -> bool:
 
 def is_noise(value: float | None, noise_floor: float | None) -> bool:
     """Whether a value is no further from zero than the noise of the computation; unknown noise is none."""
-    return value is not None and noise_floor is not None and abs(value) <= noise_floor
+    return value is not None and bool(noise_floor) and abs(value) <= (noise_floor or 0.0)
 
 
 def judge_test(

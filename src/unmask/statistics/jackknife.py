@@ -36,7 +36,8 @@ K.-Y. Liang and S. L. Zeger (1986). Longitudinal data analysis using generalized
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -188,8 +189,10 @@ def combine_runs(values: Sequence[float], errors: Sequence[float], degrees: Sequ
     variance = items + between
     if variance <= (1e-12 * abs(value)) ** 2:
         return IntervalEstimate(value, 0.0, None, (value, value), None, 1.0 if value == 0 else 0.0)
-    df = variance**2 / (items**2 / float(np.mean(degrees)) + between**2 / (runs - 1))
-    return student_interval(value, float(np.sqrt(variance)), df)
+    spread = items**2 / float(np.mean(degrees)) + between**2 / (runs - 1)
+    df = variance**2 / spread if spread > 0 else inf
+    combined = student_interval(value, float(np.sqrt(variance)), df)
+    return combined if df < inf else replace(combined, df=None)
 
 
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, weights: ArrayLike | None = None) -> IntervalEstimate:

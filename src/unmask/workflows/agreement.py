@@ -55,7 +55,11 @@ class ModelEvidence:
     def find_value(self, measure: Measure, figure: KeyEstimate) -> float | None:
         """A figure of the first measurement that has it."""
         comparison = next((comparison for comparison in self.comparisons if comparison.name == measure.name), None)
-        measurements = (measurement for measurement in self.measurements if measurement.name == measure.name)
+        measurements = (
+            measurement
+            for measurement in self.measurements
+            if measurement.name == measure.name and not measurement.explain_incompetence()
+        )
         values = (measure.key_estimate_value(figure, measurement, comparison) for measurement in measurements)
         return next((value for value in values if value is not None), None)
 

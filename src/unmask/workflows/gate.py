@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 from unmask import __version__
 from unmask.errors import UnmaskError, closest_match, quote
+from unmask.measures.base import without_correction
 from unmask.measures.registry import find_measure
 from unmask.measures.sections import unreadable
 from unmask.results import AuditResult, Change, Comparison, Estimate, Measurement, storage
@@ -88,6 +89,8 @@ class GateResult(Record):
     baseline: str | None = None
     verdict: GateVerdict
     """The most severe of the judgements: broken, inconclusive (unless the policy lets that pass), cannot tell, kept."""
+    passes_inconclusive: bool = False
+    """Whether the policy lets models pass that cannot do what a measure relies on."""
     judgements: list[Judgement]
 
     @property
@@ -152,6 +155,7 @@ def gate(
         if baseline_result
         else None,
         verdict=next((verdict for verdict in EXIT_CODES if verdict in verdicts), "kept"),
+        passes_inconclusive=policy.passes_inconclusive,
         judgements=judgements,
     )
 
@@ -160,7 +164,7 @@ def find_figure(measurement: Measurement, rule: Rule) -> Estimate | None:
     """The number that a rule limits, or None where the measurement has no such test or group."""
     estimate = measurement.groups.get(rule.group) if rule.group else measurement.tests.get(rule.test or "")
     if estimate is None or rule.value == "estimate":
-        return estimate
+        return estimate and without_correction(estimate)
     size, interval, neutral = estimate.effect_size, estimate.effect_size_interval, estimate.effect_size_neutral
     return Estimate(n=estimate.n, value=size, interval=interval, neutral=neutral)
 
@@ -200,15 +204,16 @@ def compare_paired(change: Change) -> tuple[float | None, Interval | None]:
     the sum of the two, up to its sign, and the half width of its interval follows from those of the two figures and of
     their difference: Var(a + b) = 2 Var(a) + 2 Var(b) − Var(a − b).
     """
-    before, after = change.values
+    sides = [None if side is None else without_correction(side) for side in (change.before, change.after)]
+    moved, (before, after) = without_correction(change.change), change.values
     if before is None or after is None or change.change.value is None:
         return None, None
     side = 1.0 if (after or before) > 0 else -1.0
     if before * after >= 0:
-        bounds = change.change.interval and sorted(side * end for end in change.change.interval)
+        bounds = moved.interval and sorted(side * end for end in moved.interval)
         return side * change.change.value, (bounds[0], bounds[1]) if bounds else None
     worse = abs(after) - abs(before)
-    widths = [_half_width(estimate) for estimate in (change.before, change.after, change.change)]
+    widths = [_half_width(estimate) for estimate in (*sides, moved)]
     if None in widths:
         return worse, None
     first, second, difference = (width or 0.0 for width in widths)
@@ -425,10 +430,11 @@ FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def render_junit(result: GateResult) -> str:
     """JUnit XML with a test case for each judgement: kept passes, broken fails, others are errors."""
+    tags = TAGS | ({"inconclusive": "skipped"} if result.passes_inconclusive else {})
     counts = {
         "tests": str(len(result.judgements)),
         "failures": str(result.count("broken")),
-        "errors": str(result.count("cannot tell") + result.count("inconclusive")),
+        "errors": str(sum(tags.get(judgement.verdict) == "error" for judgement in result.judgements)),
     }
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": _xml_text(f"unmask gate: {result.model}"), **counts})
@@ -436,7 +442,7 @@ def render_junit(result: GateResult) -> str:
         names = {"classname": _xml_text(judgement.where), "name": _xml_text(judgement.title)}
         case = ElementTree.SubElement(suite, "testcase", names)
         sentence = _xml_text(judgement.sentence)
-        if tag := TAGS.get(judgement.verdict):
+        if tag := tags.get(judgement.verdict):
             problem = ElementTree.SubElement(case, tag, {"type": judgement.verdict, "message": sentence})
             problem.text = _xml_text(f"{judgement.where}: {judgement.sentence}")
         else:

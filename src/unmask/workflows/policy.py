@@ -171,7 +171,7 @@ def _write_relative_rule(measurement: Measurement) -> Iterator[str]:
     if measure is None or test is None or test.interval is None or unreadable(measurement):
         return
     yield from _begin_rule(measurement, "test", measure.primary)
-    yield f"worse_by_at_most = {_round_up(measure.margin)}  # more is more than negligible\n"
+    yield f"worse_by_at_most = {_round_up(measure.margin_of(measurement))}  # more is more than negligible\n"
 
 
 def _begin_rule(measurement: Measurement, role: str, name: str) -> Iterator[str]:

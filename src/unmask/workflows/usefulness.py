@@ -333,10 +333,13 @@ def _cost_size(task: Usefulness) -> CostSize:
         loss = figures["loss"]
         lost = is_significant(loss.p_value) and loss.change > 0
         return size_label(exp(min(loss.change, 9.0)), COST_SIZES) if lost else "none"  # type: ignore[return-value]
+    sizes: list[CostSize] = ["none"]
     if fell := _fell_by(figures["accuracy"]):
-        return size_label(fell, ACCURACY_SIZES)  # type: ignore[return-value]
+        sizes.append(size_label(fell, ACCURACY_SIZES))  # type: ignore[arg-type]
     log_odds = figures.get("log_odds")
-    return "moderate" if log_odds and _fell_by(log_odds) > LOST * abs(log_odds.before) else "none"
+    if log_odds and _fell_by(log_odds) > LOST * abs(log_odds.before):
+        sizes.append("moderate")
+    return max(sizes, key=SIZES.index)
 
 
 def _describe_task(task: Usefulness) -> str:
@@ -368,7 +371,8 @@ def _describe_masked_words(task: Usefulness) -> str:
 def _describe_stated_gender(task: Usefulness) -> str:
     """Whether the model still prefers the right pronoun, and as clearly as before; empty if it does."""
     accuracy, log_odds = task.figures["accuracy"], task.figures.get("log_odds")
-    if fell := _fell_by(accuracy):
+    fell = _fell_by(accuracy)
+    if fell and SIZES.index(size_label(fell, ACCURACY_SIZES)) >= SIZES.index(_cost_size(task)):
         verb = "It unlearned much about" if fell >= ACCURACY_SIZES[-2][0] else "It partly unlearned"
         verb = "It no longer knows" if accuracy.after < CHANCE else verb
         return (

@@ -75,7 +75,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     unpaired = len(before.items) + len(after.items) - 2 * len(items)
     context = Context(protocol=protocol, seed=seed)
     scores = {side: items.assign(association=items[side]) for side in ("before", "after", "change")}
-    sides = _analyse_side(scores["before"], context), _analyse_side(scores["after"], context)
+    sides = analyse(scores["before"], context), analyse(scores["after"], context)
     tables = tabulate_items(scores["before"]), tabulate_items(scores["after"])
     rows = [] if tables[0].is_nested else build_paper_table(*tables)  # the paper has no real sentences
     if protocol == "published":
@@ -87,7 +87,7 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
         values = changed.read_details(AssociationDetails).professions
     audited = [before.measurement, after.measurement]
     if unpaired:  # the hypotheses of the audits are about more items
-        audited = [interpret(side) for side in sides]
+        audited = [interpret(AssociationMeasure().adjust_tests(side)) for side in sides]
     floors = [floor for side in (before, after) if (floor := side.measurement.noise_floor) is not None]
     details = AssociationChanges(
         table=rows, professions=_pair_professions(*sides, values), hypotheses=_pair_hypotheses(*audited)
@@ -106,11 +106,6 @@ def compare(before: ComparedModel, after: ComparedModel, *, seed: int) -> tuple[
     caveats = [caveat.model_copy(update={"text": caveat.text.format(unpaired)}) for caveat in caveats]
     comparison = comparison.model_copy(update={"caveats": [*comparison.caveats, *caveats]})
     return judge_comparison(comparison), items
-
-
-def _analyse_side(items: pd.DataFrame, context: Context) -> Measurement:
-    """The analysis of one side, with the p-values of its audit."""
-    return AssociationMeasure().adjust_tests(analyse(items, context))
 
 
 def judge_comparison(comparison: Comparison) -> Comparison:
@@ -229,7 +224,8 @@ def _build_change(test: Estimate, before: Estimate, after: Estimate, noun: str) 
     name = f"{test.effect_size_name}, of the change" if test.effect_size_name else ""
     change = test.model_copy(update={"effect_size_name": name})
     margin = NEGLIGIBLE if test.labels["contrast"] in ("stereotype", "difference") else 0.0
-    return Change(labels=test.labels, question=question, before=before, after=after, change=change, margin=margin)
+    sides = [side.model_copy(update={"p_adjusted": side.p_value}) for side in (before, after)]  # alone, not of an audit
+    return Change(labels=test.labels, question=question, before=sides[0], after=sides[1], change=change, margin=margin)
 
 
 def _adjust_changes(changes: dict[str, Change]) -> dict[str, Change]:

@@ -104,6 +104,7 @@ class GeometryMeasure(Measure):
     spoken_columns = frozenset({"word"})
     primary = "stereotype"
     margin = 0.1
+    deciding_change = "classification"
     unit = "stereotype of professions, r"
     compared_items = "words of both models"
     hub_task = "feature-extraction"

@@ -25,7 +25,7 @@ from unmask.measures.geometry.contrasts import References, predict_difference
 from unmask.measures.geometry.word_tests import LABELS, AssociationTests, list_examples
 from unmask.measures.recorded import CORPUS, OPTIONAL, RecordedColumn, complete_columns, read_table
 from unmask.measures.texts import load_texts, make_caveats
-from unmask.results import Caveat, Estimate, Measurement
+from unmask.results import Caveat, Estimate, Interval, Measurement
 from unmask.results.formatting import NO_BREAK, capital, interval, number, p_value, percent
 from unmask.results.verdict import Outcome, is_equivalent, judge_test, size_label
 from unmask.statistics.correlation import pearson, pearson_estimate
@@ -357,6 +357,12 @@ def _summarise_published(measurement: Measurement) -> str:
     return f"{capital(', '.join(values))}." if values else ""
 
 
+def contrast_range(value: float, difference: Estimate) -> Interval | None:
+    """Where the values of unrelated contrasts lie, at the level at which gender is compared with them."""
+    bounds = difference.interval
+    return None if bounds is None else (max(0.0, value - bounds[1]), min(1.0, value - bounds[0]))
+
+
 def judge_stereotype(test: Estimate | None) -> Outcome:
     """The outcome of the test of professions."""
     return judge_test(test, margin=MARGIN, largest=LARGEST)
@@ -406,9 +412,10 @@ def _summarise_main(measurement: Measurement) -> str:
     reference = test.reference
     if reference is None or difference is None or difference.p_adjusted is None:
         return f"{sentence}. There are no unrelated contrasts to compare with."
+    low, high = contrast_range(test.value, difference) or (reference.low, reference.high)
     sentence += (
         f". For {reference.contrasts} unrelated contrasts it is {percent(reference.mean, 0)}"
-        f" ({percent(reference.low, 0)} to {percent(reference.high, 0)}), so"
+        f" ({percent(low, 0)} to {percent(high, 0)}), so"
     )
     if judge_test(difference) == "clear":
         amount = "more" if (difference.value or 0.0) > 0 else "less"

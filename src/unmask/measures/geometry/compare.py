@@ -353,7 +353,10 @@ def judge_comparison(comparison: Comparison) -> Comparison:
     """Adjust the p-values, and add the verdicts and the headline."""
     geometry, changes = comparison.read_details(GeometryChange), dict(comparison.changes)
     tested = [name for name in NAMES if name in changes]
-    for name, p in zip(tested, holm([changes[name].change.p_value for name in tested]), strict=True):
+    adjusted = {MAIN: changes[MAIN].change.p_value} if MAIN in changes else {}
+    others = [name for name in tested if name != MAIN]
+    adjusted |= dict(zip(others, holm([changes[name].change.p_value for name in others]), strict=True))
+    for name, p in adjusted.items():
         change = changes[name].update_change(p_adjusted=p)
         changes[name] = change.model_copy(update={"verdict": _judge_test(change, geometry.test(name))})
     if "stereotype" in changes:

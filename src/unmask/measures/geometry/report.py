@@ -24,6 +24,7 @@ from unmask.measures.geometry.analysis import (
     PUBLISHED_TITLES,
     STRENGTHS,
     TITLES,
+    contrast_range,
     describe_mismatch,
     judge_stereotype,
 )
@@ -105,7 +106,8 @@ def _build_key_figures(
     if test is not None and test.value is not None:
         compared = "no unrelated contrasts"
         if test.reference is not None:
-            bounds = show_bounds(test, (test.reference.low, test.reference.high))
+            judged = contrast_range(test.value, difference) if difference is not None else None
+            bounds = show_bounds(test, judged or (test.reference.low, test.reference.high))
             compared = f"unrelated contrasts {show_value(test, test.reference.mean)} ({bounds})"
             if difference is not None and difference.p_adjusted is not None:
                 compared += f", p {p_value(difference.p_adjusted)}"

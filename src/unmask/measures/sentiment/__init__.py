@@ -22,6 +22,7 @@ from unmask.options import option
 
 if TYPE_CHECKING:
     from unmask.models.handle import ModelHandle
+    from unmask.results import Measurement
 
 CUSTOM = "custom"
 TERM_SETS = ("pronouns", "family", "all")
@@ -185,6 +186,12 @@ class SentimentMeasure(Measure):
                 " them out, or give (model, tokenizer)"
             )
         return loaded
+
+    def margin_of(self, measurement: Measurement) -> float:
+        """The margin on the scale of the ratings."""
+        from unmask.measures.sentiment.details import Ratings
+
+        return float(measurement.read_details(Ratings).limits["margin"])
 
     score = implemented_in("scoring")
     simulations = implemented_in("scoring")

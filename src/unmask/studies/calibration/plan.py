@@ -148,7 +148,7 @@ def steps(options: CalibrationOptions) -> list[Step]:
     planned: list[Step] = []
     for measure in measures:
         shared: dict[str, Any] = {"measure": measure.name, "seed": options.seed, "offline": options.offline}
-        fits = "classifier" in measure.roles or not options.heads
+        fits = "classifier" in measure.roles or (not options.heads and set(measure.roles) != {"vectors"})
         if options.models and fits and measure not in _without_data(options, measures):
             planned.append(Auditing(draws=options.models, full=options.full, heads=options.heads, **shared))
         if options.draws:

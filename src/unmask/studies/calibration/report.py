@@ -126,6 +126,8 @@ def _read_counts(folder: Path) -> Iterator[Record]:
 
 def _write_headline(primary: Sequence[Record]) -> str:
     """How the primary tests did without an effect."""
+    if not primary:
+        return "No primary test has a p-value."
     rates = [record["rate"] for record in primary]
     high = [f"{record['measure']} ({record['scores']})" for record in primary if record["low"] > ALPHA]
     found = f"Without an effect, primary tests reject in {_format_share(min(rates))} to {_format_share(max(rates))} %."
