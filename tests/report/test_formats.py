@@ -355,13 +355,14 @@ def test_what_cannot_be_read_as_bias_is_not_ranked_and_the_page_says_why() -> No
     (measure_ranking,) = ranking.rankings(audits)
     assert [model.name for model in measure_ranking.models] == ["b", "a"]
     lines = [
-        "Inference: the built-in sentences, English (c): the model cannot reliably infer (right in 10% of 9;"
-        " by chance 33%, needed 80%)",
+        "Inference: the built-in sentences, English (c): the model cannot reliably infer (right in"
+        " 10\u00a0% of 9; guessing gives 33\u00a0%, and 80\u00a0% are needed)",
         "Association: BEC-Pro, German (d, e): grammatical agreement drowns the measure; judge the corpus without"
         " agreement",
     ]
     assert ranking.not_ranked(audits) == lines
-    assert all(line in seen(ranking.render_ranking(audits)) for line in lines)
+    page = seen(ranking.render_ranking(audits))
+    assert all(line.replace("\u00a0", " ") in page.replace("\u00a0", " ") for line in lines)
 
 
 def test_too_many_items_are_a_sample_the_most_extreme_first() -> None:

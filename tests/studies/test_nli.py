@@ -176,7 +176,7 @@ def test_if_words_are_answered_alike_what_the_paper_says_of_the_chinese_models_i
     assert "lie between 0.30 (bandai) and 0.72 (distilbert)" in report.headline
     (reason,) = report.answers.values()
     assert reason.replace("\N{NO-BREAK SPACE}", " ").startswith(
-        "hflrobertalarge: 47 % of its answers go against the stereotype"
+        "hflrobertalarge: 47 % of the model’s answers go against the stereotype"
     )
 
 
