@@ -124,7 +124,7 @@ def test_each_method_makes_a_planted_bias_smaller_and_a_comparison_says_so(
     assert before > 1.5  # the planted bias
     assert after is not None
     assert abs(after) < 0.7 * before
-    assert change.verdict == "improved"
+    assert change.verdict == comparison.verdict
     assert comparison.verdict in ("improved", "inconclusive"), comparison.headline_text  # some forget a stated gender
     side = compared.result.after[0]
     assert side.model.mitigation == method

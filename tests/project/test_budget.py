@@ -21,11 +21,11 @@ TREES = {path: ast.parse(source) for path, source in SOURCES.items()}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, Function)]
 
-LINES = 50_900
+LINES = 51_000
 FILE_COUNT = 265
 FILES_PER_FOLDER = 12
 ONE_WORD_NAMES = 0.273
-IMPORT_LINES = 4_000
+IMPORT_LINES = 4_020
 FUNCTION_LINES = 60
 TARGETS = "Targets: 30,000 lines, 200 files, 12 files per folder, a third of names of one word."
 

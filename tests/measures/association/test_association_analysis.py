@@ -65,7 +65,7 @@ def test_a_constant_model_has_defined_answers() -> None:
     measurement = _measure(0.0, noise=0.0)
     assert {test.p_value for name, test in measurement.tests.items() if "share" not in name} == {1.0}
     assert measurement.tests["workforce share, pearson"].value is None
-    assert "noise" in measurement.headline_text
+    assert "No stereotype beyond a factor of 1.1" in measurement.headline_text
 
 
 def test_means_and_differences_are_those_of_the_items(items: pd.DataFrame) -> None:
