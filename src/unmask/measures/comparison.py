@@ -179,7 +179,8 @@ def combine_comparisons(measure: Measure, comparisons: Sequence[Comparison], nam
         tested = change.model_copy(update={"change": set_adjusted_p(change.change, adjusted[key])})
         verdicts = [comparison.changes[key].verdict for comparison in comparisons]
         agreed = _agree(judge(tested, noise_floor=noise_floor), verdicts) if verdicts[0] else None
-        judged[key] = tested.model_copy(update={"verdict": agreed})
+        inconclusive = agreed and any(comparison.inconclusive for comparison in comparisons)
+        judged[key] = tested.model_copy(update={"verdict": "inconclusive" if inconclusive else agreed})
     runs = [comparison.after for comparison in comparisons]
     first_inconclusive = next((comparison for comparison in comparisons if comparison.inconclusive), None)
     verdict: Verdict = "inconclusive"
@@ -187,7 +188,8 @@ def combine_comparisons(measure: Measure, comparisons: Sequence[Comparison], nam
         decided = judged[main].verdict if main else None
         verdict = _agree(decided or "no reliable change", [comparison.verdict for comparison in comparisons])
     headline = [_describe_runs(main, judged[main], verdict, comparisons)] if main else []
-    headline = first_inconclusive.headline if first_inconclusive else headline
+    if first_inconclusive is not None:
+        headline = [f"{first_inconclusive.after}: {sentence}" for sentence in first_inconclusive.headline]
     return first.model_copy(
         update={
             "after": name,

@@ -33,6 +33,7 @@ BINARY = (
     "Gender is treated as binary, female and male, as in the papers. Nothing here covers people of other genders, and a"
     " model with good results may still fail them."
 )
+INCOMPETENT = "One of the models cannot do what this measure relies on."
 OTHER_CULTURES = (
     "It covers {} only. Words, occupations and stereotypes centre on English and the United States, and may differ"
     " elsewhere."
@@ -158,7 +159,7 @@ def comparison_section(comparison: Comparison, items: pd.DataFrame | None = None
         blocks,
         report.main,
         items=measure.compared_items,
-        warning=report.warning or (f"{capital(comparison.inconclusive)}." if comparison.inconclusive else ""),
+        warning=report.warning or (INCOMPETENT if comparison.inconclusive else ""),
         explanation=report.explanation,
         method=[Text(report.method or [_comparison_method(measure)]), Text(citations, style="note")],
         source=measure.source if measure.origin else "",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import field_validator, model_validator
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, quote
 from unmask.measures import registry
 from unmask.measures.comparison import combine_comparisons
 from unmask.measures.recorded import read_table
@@ -250,6 +250,8 @@ def compare(
         task.read_examples()  # raises an error before the work if something is missing
     subjects = gather_subjects([before, *after], settings.audit_options, loading, progress=progress)
     first, *others = subjects
+    if settings.against:
+        _check_methods(others)
     comparisons: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
     reasons = dict.fromkeys(reason for subject in subjects for reason in subject.left_out)
@@ -335,6 +337,14 @@ def _check_number(after: Sequence[Any], *, runs: bool) -> None:
         raise UnmaskError("--against is for several training runs of one method; give two or more, or leave it out")
 
 
+def _check_methods(runs: Sequence[Subject]) -> None:
+    methods = list(dict.fromkeys(run.result.model.mitigation for run in runs if run.result.model.mitigation))
+    if len(methods) > 1:
+        raise UnmaskError(
+            f"the runs of --against were made by {quote(methods)}; give runs of one method, or leave --against out"
+        )
+
+
 def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -> list[Comparison]:
     """Add what the change cost to every comparison, and the sentences about it to the first of each model."""
     main = {comparison.after: comparison.name for comparison in reversed(comparisons)}
@@ -342,6 +352,12 @@ def _with_cost(comparisons: Sequence[Comparison], tasks: Sequence[Usefulness]) -
     with_cost = []
     for comparison in comparisons:
         size, text = costs[comparison.after]
+        if comparison.runs:  # two or three runs tell little of others, so the most costly one is named
+            worst = max(comparison.runs, key=lambda run: usefulness.SIZES.index(costs[run][0]))
+            size, text = (
+                costs[worst][0],
+                f"Of the runs, {worst} lost most. {costs[worst][1]}" if costs[worst][1] else "",
+            )
         update = {"cost_size": size, "cost": text if comparison.name == main[comparison.after] else ""}
         with_cost.append(comparison.model_copy(update=update))
     return with_cost
