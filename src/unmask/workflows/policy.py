@@ -139,8 +139,8 @@ def starting_policy(result: AuditResult, baseline: str | None = None) -> str:
     lines = [line for measurement in result.measurements for line in _write_rules(measurement)]
     if not lines:
         raise UnmaskError(
-            f"the audit of {result.model.name} has no figure that can be read as bias; audit other words, or a model that"
-            " can do the task"
+            f"the audit of {result.model.name} has no figure that can be read as bias; audit other words, or a model"
+            " that can do the task"
         )
     relative = [line for measurement in result.measurements for line in _write_relative_rule(measurement)]
     head = HEAD.format(model=_to_toml(result.model.name))
