@@ -250,8 +250,6 @@ def compare(
         task.read_examples()  # raises an error before the work if something is missing
     subjects = gather_subjects([before, *after], settings.audit_options, loading, progress=progress)
     first, *others = subjects
-    if settings.against:
-        _check_methods(others)
     comparisons: list[Comparison] = []
     items: dict[str, list[pd.DataFrame]] = {}
     reasons = dict.fromkeys(reason for subject in subjects for reason in subject.left_out)
@@ -302,6 +300,7 @@ def _name_runs(runs: Sequence[Subject]) -> str:
 
 def _combine_runs(comparisons: Sequence[Comparison], runs: Sequence[Subject]) -> list[Comparison]:
     """One comparison with all training runs, for everything that every run was compared on."""
+    _check_methods(runs)
     groups: dict[tuple[str, ...], list[Comparison]] = {}
     for comparison in comparisons:
         key = comparison.name, comparison.language, comparison.corpus, comparison.variant
